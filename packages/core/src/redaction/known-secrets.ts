@@ -20,6 +20,10 @@ const MAX_SECRETS: Readonly<Record<SecretSource, number>> = {
   // Outsiders control these: more of one kind would make searching slow.
   brought: 250,
 };
+/** The index is built again for each new one, in time proportional to all of them. */
+const MAX_BROUGHT_CHARACTERS = 64 * 1_024;
+
+const SOURCES: readonly SecretSource[] = ['configured', 'signed-in', 'brought'];
 
 /** Forms that share an anchor, compiled when the anchor first occurs. */
 interface Candidate extends SecretForm {
@@ -47,9 +51,11 @@ export class KnownSecrets {
   };
   /** How many forms have each anchor. */
   readonly #anchors = new Map<string, number>();
-  #index: SecretIndex | undefined;
+  /** One for each source: what changes often must not rebuild what hardly changes. */
+  readonly #indexes = new Map<SecretSource, SecretIndex>();
   /** Only for secrets that are recognizable on their own. */
-  #distinctiveIndex: SecretIndex | undefined;
+  readonly #distinctiveIndexes = new Map<SecretSource, SecretIndex>();
+  #broughtCharacters = 0;
 
   /** Beyond this number per source, the oldest is forgotten. */
   learn(secret: string, source: SecretSource): void {
@@ -58,10 +64,16 @@ export class KnownSecrets {
     secrets.delete(secret);
     secrets.set(secret, known ?? this.#anchor(secret));
     if (known !== undefined) return;
-    const [oldest] = secrets.keys();
-    if (secrets.size > MAX_SECRETS[source] && oldest !== undefined) this.#forget(secrets, oldest);
-    this.#index = undefined;
-    this.#distinctiveIndex = undefined;
+    if (source === 'brought') this.#broughtCharacters += secret.length;
+    while (this.#isFull(source)) this.#forgetOldest(source);
+    this.#indexes.delete(source);
+    this.#distinctiveIndexes.delete(source);
+  }
+
+  #isFull(source: SecretSource): boolean {
+    const { size } = this.#secrets[source];
+    const isLong = source === 'brought' && this.#broughtCharacters > MAX_BROUGHT_CHARACTERS;
+    return size > MAX_SECRETS[source] || (isLong && size > 1);
   }
 
   get isEmpty(): boolean {
@@ -74,40 +86,50 @@ export class KnownSecrets {
     return forms;
   }
 
-  #forget(secrets: Map<string, readonly Candidate[]>, secret: string): void {
-    for (const { anchor } of secrets.get(secret) ?? []) {
+  #forgetOldest(source: SecretSource): void {
+    const secrets = this.#secrets[source];
+    const [oldest = ''] = secrets.keys();
+    if (source === 'brought') this.#broughtCharacters -= oldest.length;
+    for (const { anchor } of secrets.get(oldest) ?? []) {
       const count = (this.#anchors.get(anchor) ?? 0) - 1;
       if (count > 0) this.#anchors.set(anchor, count);
       else this.#anchors.delete(anchor);
     }
-    secrets.delete(secret);
+    secrets.delete(oldest);
   }
 
-  #all(): Map<string, readonly Candidate[]> {
-    return new Map(Object.values(this.#secrets).flatMap((secrets) => [...secrets]));
+  /** The indexes of all sources that have secrets. */
+  #indexed(indexes: Map<SecretSource, SecretIndex>, isWanted: (secret: string) => boolean): SecretIndex[] {
+    return SOURCES.filter((source) => this.#secrets[source].size > 0).map((source) => {
+      const known = indexes.get(source);
+      if (known !== undefined) return known;
+      const index = createIndex(new Map([...this.#secrets[source]].filter(([secret]) => isWanted(secret))));
+      indexes.set(source, index);
+      return index;
+    });
+  }
+
+  #all(): SecretIndex[] {
+    return this.#indexed(this.#indexes, () => true);
   }
 
   /** Whether the text contains one of them as a whole. Everyday words and numbers are not searched for. */
   containsDistinctive(text: string): boolean {
-    this.#distinctiveIndex ??= createIndex(
-      new Map([...this.#all()].filter(([secret]) => isDistinctive(secret))),
-    );
-    return this.#distinctiveIndex.find(text, 1).length > 0;
+    const indexes = this.#indexed(this.#distinctiveIndexes, isDistinctive);
+    return indexes.some((index) => index.find(text, 1).length > 0);
   }
 
   /** Whether anything in the text would be redacted. */
   containsAny(text: string): boolean {
-    if (this.isEmpty) return false;
-    this.#index ??= createIndex(this.#all());
-    return this.#index.find(text, 1).length > 0 || this.#index.redactEnds(text) !== text;
+    return this.#all().some((index) => index.find(text, 1).length > 0 || index.redactEnds(text) !== text);
   }
 
   /** The text without them; the same text if there are none. */
   redact(text: string): string {
-    if (this.isEmpty) return text;
-    this.#index ??= createIndex(this.#all());
-    const spans = this.#index.find(text);
-    return this.#index.redactEnds(spans.length === 0 ? text : replaceSpans(text, spans));
+    const indexes = this.#all();
+    const spans = indexes.flatMap((index) => index.find(text));
+    const found = spans.length === 0 ? text : replaceSpans(text, spans);
+    return indexes.reduce((rest, index) => index.redactEnds(rest), found);
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { TurnbuckleError } from '../../src/errors.js';
@@ -131,6 +132,18 @@ describe('a secret that was learned', () => {
     expect(redactor.text('the-configured-one-1')).toBe('[redacted]');
     expect(redactor.text('token-1999-of-a-day')).toBe('[redacted]');
     expect(redactor.knows({ a: ['the-configured-one-1'] })).toBe(true);
+  });
+
+  it('of requests are kept up to a total length, the latest ones first', () => {
+    const redactor = knowing('the-configured-one-1').createChild();
+    const secretOf = (index: number): string =>
+      Array.from({ length: 125 }, (_, part) =>
+        createHash('sha256').update(`${index} ${part}`).digest('hex'),
+      ).join('');
+    for (let index = 0; index < 100; index += 1) redactor.learn(secretOf(index), 'brought');
+    expect(redactor.text(secretOf(99))).toBe('[redacted]');
+    expect(redactor.text(secretOf(0))).toBe(secretOf(0));
+    expect(redactor.text('the-configured-one-1')).toBe('[redacted]');
   });
 
   it('of a child redactor is redacted in addition to those of its parent, and does not change the parent', () => {

@@ -8,6 +8,7 @@ import { type Caller, type Runtime, type ServerInput, TurnbuckleError } from 'tu
 import { identityOf } from 'turnbuckle/host';
 import { isWithinFairShare } from '../http/limits/fair-share.js';
 import { OWNER } from '../identity/owner.js';
+import { checkInlineHeaders } from './inline-headers.js';
 
 export interface InlineEndpoint {
   readonly url?: string | undefined;
@@ -51,7 +52,8 @@ export class InlineServers {
   /** By name; the least recently used comes first. */
   readonly #entries = new Map<string, Entry>();
   #runtime: Promise<Runtime> | undefined;
-  #applying: Promise<unknown> = Promise.resolve();
+  /** Evicted ones until they are closed, by name: an endpoint never has two connections at a time. */
+  readonly #closing = new Map<string, Promise<unknown>>();
 
   /** `create` makes their runtime, on first use. */
   constructor(
@@ -68,24 +70,17 @@ export class InlineServers {
     const server = nameOf(endpoint, config);
     this.#runtime ??= this.#create({ maxServers: MAX_INLINE_SERVERS });
     const runtime = await this.#runtime;
+    await this.#closing.get(server);
     const known = this.#entries.get(server);
     const entry = known ?? { config, identity: identityOf(caller), users: 0 };
-    if (known === undefined) this.#evictIfFull(caller);
-    // In use from here on, so that it is not evicted while it is set up.
+    const evicted = known === undefined ? this.#evictIfFull(caller) : undefined;
     entry.users += 1;
     this.#touch(server, entry);
+    if (known === undefined) this.#applyServers(runtime, evicted);
     const release = (): void => {
       entry.users -= 1;
       if (this.#entries.get(server) === entry) this.#touch(server, entry);
     };
-    try {
-      if (known === undefined) this.#applyServers(runtime);
-      await this.#applying;
-    } catch (error) {
-      // An endpoint that cannot be set up must not occupy a slot.
-      if (this.#entries.get(server) === entry) this.#entries.delete(server);
-      throw error;
-    }
     return { runtime, server, release };
   }
 
@@ -99,12 +94,12 @@ export class InlineServers {
   }
 
   /** Evicts an idle one: of the caller itself if it has its share, otherwise of anyone. Never one in use. */
-  #evictIfFull(caller: Caller): void {
+  #evictIfFull(caller: Caller): string | undefined {
     const max = this.#rules().maxEndpoints;
     const identity = identityOf(caller);
     const isOwner = caller.id === OWNER;
     const own = [...this.#entries.values()].filter((entry) => entry.identity === identity).length;
-    if (isWithinFairShare({ own, taken: this.#entries.size, max, isOwner })) return;
+    if (isWithinFairShare({ own, taken: this.#entries.size, max, isOwner })) return undefined;
     const idle = [...this.#entries].filter(([, { users }]) => users === 0);
     const busy = this.#entries.size - idle.length;
     const ownBusy = own - idle.filter(([, entry]) => entry.identity === identity).length;
@@ -112,14 +107,17 @@ export class InlineServers {
     const [leaves] = idle.find(([, entry]) => entry.identity === identity) ?? idle[0] ?? [];
     if (leaves === undefined) throw endpointsInUse(max);
     this.#entries.delete(leaves);
+    return leaves;
   }
 
-  /** Serialized; a failure does not stop the next one. */
-  #applyServers(runtime: Runtime): void {
-    const all = (): Record<string, ServerInput> =>
-      Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
-    this.#applying = this.#applying.catch(() => {}).then(() => runtime.setServers(all()));
-    this.#applying.catch(() => {});
+  /** In effect at once. Nobody waits for the evicted one to close: its server decides how long that takes. */
+  #applyServers(runtime: Runtime, evicted: string | undefined): void {
+    const servers = Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
+    // A closed runtime also rejects the call that follows.
+    const applied = runtime.setServers(servers).catch(() => {});
+    if (evicted === undefined) return;
+    const closing = applied.finally(() => this.#closing.delete(evicted));
+    this.#closing.set(evicted, closing);
   }
 
   #toConfig({ url, transport, command, args = [], headers }: InlineEndpoint, caller: Caller): ServerInput {
@@ -133,6 +131,7 @@ export class InlineServers {
     if (url === undefined) throw noEndpoint();
     if (caller.id !== OWNER && !this.#rules().urls.includes(url)) throw addressRefused(url);
     const type = transport === undefined || transport === 'stdio' ? 'http' : transport;
+    if (headers !== undefined) checkInlineHeaders(headers);
     return { ...shared, type, url, ...(headers !== undefined && { headers }) };
   }
 }
