@@ -1,8 +1,14 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
-import { type Answer, answerAsOlder, ownHttpServer, sendJson } from '../lifecycle/own-http-server.js';
+import {
+  type Answer,
+  answerAsOlder,
+  olderAnswer,
+  ownHttpServer,
+  sendJson,
+} from '../lifecycle/own-http-server.js';
 import { withRuntime } from './with-runtime.js';
 
 /** Counts the sockets on which the server has not finished its response. */
@@ -146,10 +152,8 @@ async function olderServer(
   let stream: ServerResponse | undefined;
   const { open, url } = countingServer(
     (asked, response) => {
-      const later = new ServerResponse(new IncomingMessage(new Socket()));
-      // Its own answer is written to the stream instead.
-      later.end = ((text: string) => void stream?.write(`data: ${text}\n\n`)) as typeof later.end;
-      if (asked.id !== undefined) answerAsOlder(asked, later);
+      const answer = JSON.stringify({ jsonrpc: '2.0', ...olderAnswer(asked) });
+      if (asked.id !== undefined) stream?.write(`data: ${answer}\n\n`);
       if (asked.method === 'tools/call') onCall(response);
       else response.writeHead(202).end();
     },

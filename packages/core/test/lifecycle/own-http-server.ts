@@ -35,11 +35,16 @@ export function sendJson(response: ServerResponse, body: object, status = 200): 
 
 /** Answers like a legacy server with these tools. */
 export function answerAsOlder(
-  { id, method, params }: Asked,
+  asked: Asked,
   response: ServerResponse,
   tools: readonly string[] = ['good'],
 ): void {
-  if (id === undefined) return void response.writeHead(202).end();
+  if (asked.id === undefined) return void response.writeHead(202).end();
+  sendJson(response, olderAnswer(asked, tools));
+}
+
+/** What a legacy server with these tools answers. */
+export function olderAnswer({ id, method, params }: Asked, tools: readonly string[] = ['good']): object {
   const results: Readonly<Record<string, unknown>> = {
     initialize: {
       protocolVersion: '2025-11-25',
@@ -50,5 +55,5 @@ export function answerAsOlder(
     'tools/call': { content: [{ type: 'text', text: params?.name }] },
   };
   const result = results[method];
-  sendJson(response, { id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) });
+  return { id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) };
 }
