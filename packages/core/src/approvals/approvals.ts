@@ -15,7 +15,10 @@ export interface ApprovalsOptions {
   /** The hint when no approver is available; the default is written for programs. */
   readonly hint?: ApprovalHint | undefined;
   readonly timeoutMs: number;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   readonly createId: () => string;
   readonly events: Events;
 }
@@ -199,9 +202,9 @@ export class Approvals {
   /** Opens a request until it is answered or expires. */
   #open(question: ApprovalQuestion): PendingApproval {
     this.#assertCapacity(question);
-    const { events, now, timeoutMs } = this.#options;
+    const { events, monotonicNow, timeoutMs } = this.#options;
     const request = this.#toRequest(question);
-    const started = now();
+    const started = monotonicNow();
     const over = new AbortController();
     const timer = setTimeout(() => settle({ answer: 'deny', by: 'expiry' }), timerDelay(timeoutMs));
     const settle = (given: GivenAnswer): void => {
@@ -210,7 +213,7 @@ export class Approvals {
       over.abort();
       const { id, requestId, server, tool, callerId } = request;
       const { answer, by } = given;
-      const waitedMs = now() - started;
+      const waitedMs = monotonicNow() - started;
       events.emit('approval.answered', { id, requestId, server, tool, callerId, answer, by, waitedMs });
       if (pending.waiter === undefined) this.#storeLateAnswer(pending, given);
       else pending.waiter(given);
@@ -265,7 +268,7 @@ export class Approvals {
       const [oldest] = this.#grantExpiries.keys();
       if (this.#grantExpiries.size >= MAX_REMEMBERED && oldest !== undefined)
         this.#grantExpiries.delete(oldest);
-      if (key !== undefined) this.#grantExpiries.set(key, this.#options.now() + GRANT_TTL_MS);
+      if (key !== undefined) this.#grantExpiries.set(key, this.#options.monotonicNow() + GRANT_TTL_MS);
       return;
     }
     this.approveForSession(sessionKey);
@@ -276,7 +279,7 @@ export class Approvals {
     const until = key === undefined ? undefined : this.#grantExpiries.get(key);
     if (key === undefined || until === undefined) return false;
     this.#grantExpiries.delete(key);
-    return until > this.#options.now();
+    return until > this.#options.monotonicNow();
   }
 
   #askApprover(approve: Approve, request: ApprovalRequest, signal: AbortSignal): void {

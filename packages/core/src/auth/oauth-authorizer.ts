@@ -44,7 +44,10 @@ export interface OAuthAuthorizerOptions {
   readonly account: string;
   readonly store: SignInStore;
   readonly fetch: FetchLike;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   /** Registers a value for redaction. */
   readonly onSecret: (value: string) => void;
 }
@@ -71,7 +74,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   constructor(options: OAuthAuthorizerOptions) {
     this.#options = options;
-    this.#backoff = new RenewalBackoff(options.now);
+    this.#backoff = new RenewalBackoff(options.monotonicNow);
     this.#key = SignInStore.keyOf(options.serverUrl, options.account);
   }
 

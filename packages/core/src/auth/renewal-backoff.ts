@@ -10,6 +10,7 @@ export class RenewalBackoff {
   #until = Number.NEGATIVE_INFINITY;
   #error: unknown;
 
+  /** `now` from a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -20,7 +20,10 @@ export interface ServerAuth {
 }
 
 export interface ServerAuthParts {
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   /** Receives every value that must not be shown. */
   readonly onSecret: (value: string) => void;
   readonly openStore: () => Promise<SignInStore>;
@@ -31,7 +34,7 @@ const DEFAULT_OAUTH: OAuthConfig = { type: 'oauth' };
 export async function createServerAuth(
   server: string,
   config: RemoteServer,
-  { now, onSecret, openStore }: ServerAuthParts,
+  { now, monotonicNow, onSecret, openStore }: ServerAuthParts,
 ): Promise<ServerAuth> {
   const auth = authOf(config);
   const { url } = config;
@@ -39,7 +42,7 @@ export async function createServerAuth(
   if (fixed !== undefined) return { auth, url, authorizer: staticAuthorizer(fixed), oauth: undefined };
   if ('tokenPath' in auth) {
     const { TokenFile } = await import('./token-file.js');
-    const tokenFile = new TokenFile(server, auth, now);
+    const tokenFile = new TokenFile(server, auth, monotonicNow);
     return { auth, url, authorizer: reportingAuthorizer(tokenFile, onSecret), oauth: undefined, tokenFile };
   }
   const oauthConfig = auth as OAuthConfig | MachineConfig;
@@ -53,6 +56,7 @@ export async function createServerAuth(
     store,
     fetch: (await networkOf(url, auth)).fetch,
     now,
+    monotonicNow,
     onSecret,
   });
   return { auth, url, authorizer: oauth, oauth };

@@ -11,6 +11,7 @@ export class SignInCooldown {
   readonly #until = new Map<string, number>();
   readonly #signedInAt = new Map<string, number>();
 
+  /** `now` from a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -50,7 +50,10 @@ export interface SignInsOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly vault: VaultSource | undefined;
   readonly prompts: SignInPrompts | undefined;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   /** Registers a value for redaction. */
   readonly onSecret: (value: string) => void;
 }
@@ -88,7 +91,7 @@ export class SignIns {
 
   constructor(options: SignInsOptions) {
     this.#options = options;
-    this.#cooldown = new SignInCooldown(options.now);
+    this.#cooldown = new SignInCooldown(options.monotonicNow);
     this.#openStore = retryableOnce(() => createStore(options));
   }
 

@@ -20,6 +20,7 @@ export class TokenFile implements Authorizer {
   #credentials: Credentials = {};
   #refusedCredentials: Credentials | undefined;
 
+  /** `now` from a monotonic clock. */
   constructor(server: string, config: TokenFileConfig, now: () => number) {
     this.#server = server;
     this.#config = config;

@@ -142,7 +142,7 @@ export class Catalog {
     return [...(this.#entries.get(server)?.leftOut ?? [])].map(([kind, what]) => `${kind}: ${what}`);
   }
 
-  /** The state of a list; an expired list is stale. */
+  /** The state of a list; an expired list is stale. `now`: of the monotonic clock that its expiry was set by. */
   stateOf(server: string, kind: ListKind, now: number): ListState {
     const entry = this.#entries.get(server)?.states.get(kind);
     if (entry === undefined) return 'empty';

@@ -16,6 +16,7 @@ export interface ToolsRead {
 }
 
 export interface DedicatedToolsOptions {
+  /** From a monotonic clock. */
   readonly now: () => number;
   readonly read: (link: Link, reason: ReadReason) => Promise<ToolsRead>;
   /** The open link, if there is one. */

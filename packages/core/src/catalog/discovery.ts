@@ -25,7 +25,7 @@ export interface ListSettings {
 export interface DiscoveryOptions {
   readonly catalog: Catalog;
   readonly events: Events;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
   readonly toolOptions: Pick<ReadToolOptions, 'naming' | 'describePrefix' | 'limits'>;
   readonly maxPages: number;
   readonly maxItems: number;
@@ -108,11 +108,11 @@ export class Discovery {
 
   /** Reads the tools on a new link. Other lists are read again on the next use. */
   onOpened(server: string, link: Link, settings: ListSettings): Promise<void> {
-    const { catalog, now, isKnown } = this.#options;
+    const { catalog, monotonicNow, isKnown } = this.#options;
     if (!isKnown(server, settings)) return Promise.resolve();
     this.#links.set(server, link);
     for (const kind of ['resources', 'templates', 'prompts'] as const)
-      if (catalog.stateOf(server, kind, now()) === 'ready') catalog.setState(server, kind, 'stale');
+      if (catalog.stateOf(server, kind, monotonicNow()) === 'ready') catalog.setState(server, kind, 'stale');
     return this.read(server, 'tools', { link, settings, reason: 'connected' });
   }
 
@@ -125,9 +125,9 @@ export class Discovery {
     const running = this.#pendingReads.get(key);
     const isFresh = running?.link !== reading.link && this.#links.get(server) === reading.link;
     if (running !== undefined && !isFresh) return running.done;
-    const { catalog, now, isKnown } = this.#options;
+    const { catalog, monotonicNow, isKnown } = this.#options;
     if (!isKnown(server, reading.settings)) return Promise.resolve();
-    const before = catalog.stateOf(server, kind, now());
+    const before = catalog.stateOf(server, kind, monotonicNow());
     if (before === 'empty') catalog.setState(server, kind, 'populating');
     const reason = before === 'stale' ? 'stale' : 'asked';
     const own: PendingRead = { link: reading.link, done: Promise.resolve() };
@@ -143,7 +143,8 @@ export class Discovery {
       if (newer !== own) return newer?.done;
       this.#pendingReads.delete(key);
       this.#budget.end(server, kind, isKept);
-      if (catalog.stateOf(server, kind, now()) === 'populating') catalog.setState(server, kind, 'empty');
+      if (catalog.stateOf(server, kind, monotonicNow()) === 'populating')
+        catalog.setState(server, kind, 'empty');
     });
     return own.done;
   }
@@ -167,12 +168,12 @@ export class Discovery {
   onNotification(server: string, method: string, source: ListSource): boolean {
     const kinds = CHANGE_NOTIFICATIONS.get(method);
     if (kinds === undefined) return false;
-    const { catalog, now, isKnown } = this.#options;
+    const { catalog, monotonicNow, isKnown } = this.#options;
     // A replaced link may still send notifications: ignore them.
     if (!isKnown(server, source.settings)) return true;
     for (const kind of kinds) {
       // A list that was never read is read on first use.
-      if (kind === 'tools' || catalog.stateOf(server, kind, now()) !== 'empty')
+      if (kind === 'tools' || catalog.stateOf(server, kind, monotonicNow()) !== 'empty')
         this.#relistSchedulerOf(keyOf(server, kind)).schedule(() => this.#readChanged(server, kind, source));
     }
     return true;
@@ -209,7 +210,7 @@ export class Discovery {
   #relistSchedulerOf(key: string): RelistScheduler {
     const running = (): Promise<void> | undefined => this.#pendingReads.get(key)?.done;
     const relisting =
-      this.#relistSchedulers.get(key) ?? new RelistScheduler({ now: this.#options.now, running });
+      this.#relistSchedulers.get(key) ?? new RelistScheduler({ now: this.#options.monotonicNow, running });
     this.#relistSchedulers.set(key, relisting);
     return relisting;
   }
@@ -231,7 +232,7 @@ export class Discovery {
     kind: ListKind,
     reading: Required<ListReadOptions> & { readonly isCurrent: () => boolean },
   ): Promise<void> {
-    const { catalog, now } = this.#options;
+    const { catalog, monotonicNow } = this.#options;
     const { link, settings, isCurrent } = reading;
     const offered = link.peer.capabilities[LIST_SPECS[kind].capability] !== undefined;
     const listing: Listing = offered
@@ -240,7 +241,8 @@ export class Discovery {
     if (!isCurrent()) return;
     const started = performance.now();
     // A TTL of zero means "do not rely on it", not "poll": only notifications count then.
-    const expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : Infinity;
+    const expiresAt =
+      listing.ttlMs !== undefined && listing.ttlMs > 0 ? monotonicNow() + listing.ttlMs : Infinity;
     if (kind === 'tools') {
       const read = await inSlices(this.#readTools(server, link, listing));
       if (!isCurrent() || this.#links.get(server) !== link) return;

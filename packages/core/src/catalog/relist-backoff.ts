@@ -3,6 +3,7 @@
  * repeated changes wait longer each time.
  */
 export interface RelistBackoffOptions {
+  /** From a monotonic clock. */
   readonly now: () => number;
   /** Notifications this close together are merged. */
   readonly minMs: number;

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RelistBackoff } from './relist-backoff.js';
 
 export interface RelistSchedulerOptions {
+  /** From a monotonic clock. */
   readonly now: () => number;
   /** The reading in progress, if any. */
   readonly running: () => Promise<unknown> | undefined;

@@ -20,7 +20,10 @@ export interface ConnectionOptions {
   readonly name: string;
   readonly config: ServerConfig;
   readonly events: Events;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   readonly random: () => number;
   readonly link: Omit<
     LinkOptions,
@@ -83,6 +86,7 @@ export class Connection {
     this.health = new Health({
       pingMs: options.config.pingMs,
       now: options.now,
+      monotonicNow: options.monotonicNow,
       onDead: (error) => this.#onLinkLost(error),
     });
   }
@@ -244,15 +248,15 @@ export class Connection {
   }
 
   #onLinkReady(link: Link): void {
-    const { now, events } = this.#options;
+    const { monotonicNow, events } = this.#options;
     this.#link = link;
     this.#subscriptions = new Subscriptions(link, this.#options.random);
     this.#wasReady = true;
-    this.#readyAt = now();
+    this.#readyAt = monotonicNow();
     this.#transition('opened');
     this.#error = undefined;
     if (this.#failedSince !== undefined) {
-      events.emit('server.recovered', { server: this.name, afterMs: now() - this.#failedSince });
+      events.emit('server.recovered', { server: this.name, afterMs: monotonicNow() - this.#failedSince });
       this.#failedSince = undefined;
     }
     this.health.watch(link);
@@ -268,9 +272,9 @@ export class Connection {
     // The probe for the era may have crashed or blocked a process that never responded.
     this.#assumeLegacy =
       this.config.type === 'stdio' && NO_ANSWER_CODES.has(error.code) && !this.#assumeLegacy;
-    const { events, now } = this.#options;
+    const { events, monotonicNow } = this.#options;
     if (this.#failedSince === undefined) {
-      this.#failedSince = now();
+      this.#failedSince = monotonicNow();
       events.emit('server.failed', { server: this.name, error });
     }
     if (error.code === 'AUTH_REQUIRED') return this.#transition('refused-auth', error);
@@ -284,7 +288,7 @@ export class Connection {
     const link = this.#link;
     const error = this.#options.redact(reason);
     if (link === undefined) return;
-    if (this.#options.now() - this.#readyAt >= STABLE_LINK_MS) this.#attempts = 0;
+    if (this.#options.monotonicNow() - this.#readyAt >= STABLE_LINK_MS) this.#attempts = 0;
     this.#release();
     void link.close().catch(() => {});
     this.#error = error;
@@ -298,8 +302,8 @@ export class Connection {
 
   /** It would only fail the same way: the next call, or a person, may retry. */
   #giveUp(error: TurnbuckleError): void {
-    const { events, now } = this.#options;
-    this.#failedSince ??= now();
+    const { events, monotonicNow } = this.#options;
+    this.#failedSince ??= monotonicNow();
     this.#transition('gave-up', error);
     events.emit('server.failed', { server: this.name, error });
   }

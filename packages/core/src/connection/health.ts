@@ -5,7 +5,10 @@ import type { Link } from './link.js';
 
 export interface HealthOptions {
   readonly pingMs: number;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   /** Two pings in a row got no response. */
   readonly onDead: (error: TurnbuckleError) => void;
 }
@@ -18,6 +21,8 @@ export class Health {
   #timer: NodeJS.Timeout | undefined;
   #link: Link | undefined;
   #lastAnswerAt: number | undefined;
+  /** The same by the monotonic clock. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #lastPing: { readonly at: number; readonly ok: boolean; readonly ms: number } | undefined;
   #missedPings = 0;
   #pendingPing: Promise<boolean> | undefined;
@@ -44,7 +49,9 @@ export class Health {
   }
 
   answered(): void {
-    this.#lastAnswerAt = this.#options.now();
+    const { now, monotonicNow } = this.#options;
+    this.#lastAnswerAt = now();
+    this.#answeredAt = monotonicNow();
     this.#missedPings = 0;
   }
 
@@ -58,10 +65,10 @@ export class Health {
     this.stop();
     this.#link = link;
     this.answered();
-    const { pingMs, now } = this.#options;
+    const { pingMs, monotonicNow } = this.#options;
     if (pingMs === 0) return;
     this.#timer = setInterval(() => {
-      if (now() - (this.#lastAnswerAt ?? 0) >= pingMs) void this.ping();
+      if (monotonicNow() - this.#answeredAt >= pingMs) void this.ping();
     }, pingMs).unref();
   }
 
@@ -83,23 +90,26 @@ export class Health {
     if (link === undefined) return false;
     // The newer revision has no ping: discover is sent instead.
     const method = link.era === 'modern' ? 'server/discover' : 'ping';
-    const { pingMs, now } = this.#options;
+    const { pingMs, now, monotonicNow } = this.#options;
     const at = now();
+    const started = monotonicNow();
     const timeoutMs = pingMs === 0 ? PING_TIMEOUT_MS : Math.min(pingMs, PING_TIMEOUT_MS);
     try {
       await link.lane.request({ method, params: {}, timeoutMs, maxTotalMs: timeoutMs });
     } catch (thrown) {
       const error = toTurnbuckleError(thrown);
       // An error is a response too.
-      if (error.code !== 'SERVER_ERROR') return this.#onMissedPing(link, error, at);
+      if (error.code !== 'SERVER_ERROR') {
+        this.#lastPing = { at, ok: false, ms: monotonicNow() - started };
+        return this.#onMissedPing(link, error);
+      }
     }
-    this.#lastPing = { at, ok: true, ms: this.#options.now() - at };
+    this.#lastPing = { at, ok: true, ms: monotonicNow() - started };
     this.answered();
     return true;
   }
 
-  #onMissedPing(link: Link, error: TurnbuckleError, at: number): boolean {
-    this.#lastPing = { at, ok: false, ms: this.#options.now() - at };
+  #onMissedPing(link: Link, error: TurnbuckleError): boolean {
     this.#missedPings += 1;
     this.noteError(error);
     if (this.#missedPings >= 2 && this.#link === link) this.#options.onDead(error);

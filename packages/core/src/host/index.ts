@@ -2,6 +2,7 @@
 export type { AdaptableTool } from '../adapters/index.js';
 export type { PinStatus } from '../approvals/pins.js';
 export { Cancellation, type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
+export { monotonicNow } from '../async/monotonic-now.js';
 export { createSerialQueue } from '../async/serial-queue.js';
 export { timerDelay } from '../async/timer-delay.js';
 export { abortReason, untilAborted } from '../async/until-aborted.js';

@@ -26,7 +26,7 @@ export interface ItemListsOptions {
   readonly visibility: Visibility;
   readonly policy: EffectivePolicy;
   readonly events: Events;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 /** How long a server whose list failed is skipped, unless it is named. */
@@ -88,10 +88,10 @@ export class ItemLists {
 
   /** Reads the lists of a server again: its tools, and all other lists that were read before. */
   async refresh({ name, connection, config }: Server): Promise<void> {
-    const { catalog, discovery, now } = this.#options;
+    const { catalog, discovery, monotonicNow } = this.#options;
     const link = await connection.open();
     const isKnown = (kind: ListKind): boolean =>
-      kind === 'tools' || catalog.stateOf(name, kind, now()) !== 'empty';
+      kind === 'tools' || catalog.stateOf(name, kind, monotonicNow()) !== 'empty';
     const kinds: ListKind[] = ['tools', 'resources', 'templates', 'prompts'];
     const reading = kinds
       .filter(isKnown)
@@ -127,11 +127,11 @@ export class ItemLists {
 
   /** A list that expired or was never read counts as missing. */
   #stamp(kind: ItemKind): ListStamp {
-    const { catalog, servers, now } = this.#options;
+    const { catalog, servers, monotonicNow } = this.#options;
     let key = this.#version;
     let isComplete = true;
     for (const { name } of servers.live()) {
-      const state = catalog.stateOf(name, kind, now());
+      const state = catalog.stateOf(name, kind, monotonicNow());
       if (state !== 'ready') isComplete = false;
       key += ` ${state === 'populating' ? 'empty' : state} ${name}`;
     }
@@ -170,22 +170,25 @@ export class ItemLists {
   }
 
   async #read(kind: ItemKind, server: Server): Promise<void> {
-    const { catalog, discovery, now } = this.#options;
+    const { catalog, discovery, monotonicNow } = this.#options;
     const { name, connection, config } = server;
-    if (catalog.stateOf(name, kind, now()) === 'ready') return;
+    if (catalog.stateOf(name, kind, monotonicNow()) === 'ready') return;
     try {
       await discovery.read(name, kind, { link: await connection.open(), settings: config });
       this.#failedAt.delete(keyOf(kind, server));
     } catch (error) {
-      this.#failedAt.set(keyOf(kind, server), now());
+      this.#failedAt.set(keyOf(kind, server), monotonicNow());
       throw error;
     }
   }
 
   #hasFailed(kind: ItemKind, server: Server): boolean {
-    const { catalog, now } = this.#options;
+    const { catalog, monotonicNow } = this.#options;
     const at = this.#failedAt.get(keyOf(kind, server)) ?? Number.NEGATIVE_INFINITY;
-    return now() - at < FAILURE_COOLDOWN_MS && catalog.stateOf(server.name, kind, now()) !== 'ready';
+    return (
+      monotonicNow() - at < FAILURE_COOLDOWN_MS &&
+      catalog.stateOf(server.name, kind, monotonicNow()) !== 'ready'
+    );
   }
 }
 

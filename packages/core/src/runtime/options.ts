@@ -23,6 +23,7 @@ export interface RuntimeOptions extends AuthorizationSettings, ServerSettings {
   /** Offers resources and prompts to agents as tools too. */
   readonly resourceTools?: boolean | undefined;
   readonly limits?: Partial<RuntimeLimits> | undefined;
+  /** Replaces both clocks: the one for timestamps, and the one for durations. */
   readonly now?: (() => number) | undefined;
 }
 

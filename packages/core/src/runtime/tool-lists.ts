@@ -13,7 +13,7 @@ export interface ToolListsParts {
   readonly servers: ServerSet;
   readonly items: ItemLists;
   readonly visibility: Visibility;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
 }
 
 export class ToolLists {
@@ -25,9 +25,9 @@ export class ToolLists {
 
   /** Stale lists are refreshed in the background. */
   all(): readonly CatalogTool[] {
-    const { catalog, servers, items, now } = this.#parts;
+    const { catalog, servers, items, monotonicNow } = this.#parts;
     for (const server of servers.live()) {
-      if (catalog.stateOf(server.name, 'tools', now()) === 'stale')
+      if (catalog.stateOf(server.name, 'tools', monotonicNow()) === 'stale')
         void items.refresh(server).catch(() => {});
     }
     return catalog.list();

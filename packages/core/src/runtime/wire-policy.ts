@@ -23,7 +23,10 @@ export interface PolicyWiring {
   readonly settings: AuthorizationSettings;
   readonly catalog: Catalog;
   readonly events: Events;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   readonly pins: Pins;
   readonly serverConfig: (name: string) => ServerConfig | undefined;
   /** The tools listed on the dedicated connection of this caller; undefined if there is none. */
@@ -108,13 +111,14 @@ export function wirePolicy(wiring: PolicyWiring): PolicyParts {
   return { approvals, policy, visibility, preview, authorizer, closeApprovals };
 }
 
-function createApprovals({ settings, events, now }: PolicyWiring): Approvals {
+function createApprovals({ settings, events, now, monotonicNow }: PolicyWiring): Approvals {
   return new Approvals({
     approve: settings.approve,
     queue: settings.approvals === 'queue',
     hint: settings.approvalHint,
     timeoutMs: settings.approvalTimeoutMs ?? APPROVAL_TIMEOUT_MS,
     now,
+    monotonicNow,
     createId: randomUUID,
     events,
   });

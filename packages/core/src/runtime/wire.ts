@@ -1,6 +1,7 @@
 /** Creates the parts of a runtime and connects them. */
 import type { Prompt } from '@modelcontextprotocol/client';
 import type { Pins } from '../approvals/pins.js';
+import { monotonicNow } from '../async/monotonic-now.js';
 import { SignIns } from '../auth/sign-ins.js';
 import { Calls } from '../calls/call.js';
 import { Sender } from '../calls/sending/send.js';
@@ -31,7 +32,10 @@ export type RuntimeParts = ReturnType<typeof wire>;
 /** The parts that depend on the options alone. */
 interface RuntimeBase {
   readonly stateDir: string;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   readonly events: Events;
   readonly redactor: Redactor;
   readonly limits: RuntimeLimits;
@@ -58,7 +62,7 @@ type Shared = Pick<RuntimeBase, 'redactor' | 'runs'> & Pick<PolicyParts, 'approv
 /** With a `sibling` it shares secrets, runs and approvals. */
 export function wire(options: RuntimeOptions, sibling?: Shared) {
   const base = createBase(options, sibling);
-  const { events, now, runs } = base;
+  const { events, runs } = base;
   const pins = createPins(options, { ...base, catalog: () => catalog });
   const catalog: Catalog = new Catalog(base.naming, events, (...read) => pins.onToolsRead(...read));
   const discovery: Discovery = createDiscovery(options, base, { catalog, pins, servers: () => servers });
@@ -68,7 +72,8 @@ export function wire(options: RuntimeOptions, sibling?: Shared) {
     settings: options,
     catalog,
     events,
-    now,
+    now: base.now,
+    monotonicNow: base.monotonicNow,
     pins,
     serverConfig: (name) => servers.get(name)?.config,
     ownTools: (name, caller) => servers.get(name)?.toolsFor(caller),
@@ -77,7 +82,7 @@ export function wire(options: RuntimeOptions, sibling?: Shared) {
     runs,
     shared: sibling?.approvals,
   });
-  const items = new ItemLists({ ...decisions, catalog, discovery, servers, events, now });
+  const items = new ItemLists({ ...base, ...decisions, catalog, discovery, servers });
   const calls = createCalls(base, { ...decisions, catalog, discovery, servers, items });
   const parts = { ...base, ...decisions, pins, catalog, discovery, builder, servers, items, calls };
   return {
@@ -104,6 +109,7 @@ function createBase(options: RuntimeOptions, sibling: Shared | undefined): Runti
   return {
     stateDir,
     now,
+    monotonicNow: options.now ?? monotonicNow,
     events,
     redactor,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -119,6 +125,7 @@ function createBase(options: RuntimeOptions, sibling: Shared | undefined): Runti
       vault: options.vault,
       prompts: options.signIn,
       now,
+      monotonicNow: options.now ?? monotonicNow,
       onSecret: (secret) => redactor.learn(secret, 'signed-in'),
     }),
   };
@@ -126,13 +133,13 @@ function createBase(options: RuntimeOptions, sibling: Shared | undefined): Runti
 
 function createDiscovery(
   { describePrefix = false }: RuntimeOptions,
-  { events, now, naming, limits }: RuntimeBase,
+  { events, monotonicNow, naming, limits }: RuntimeBase,
   { catalog, pins, servers }: Pick<LinkedParts, 'catalog' | 'pins'> & { servers: () => ServerSet },
 ): Discovery {
   return new Discovery({
     catalog,
     events,
-    now,
+    monotonicNow,
     toolOptions: { naming, describePrefix, limits },
     maxPages: limits.maxPages,
     maxItems: limits.maxToolsPerServer,
@@ -160,13 +167,13 @@ function createServers(
 }
 
 function createCalls(
-  { events, now, naming, limits, redactor, checks, signIns }: RuntimeBase,
+  { events, now, monotonicNow, naming, limits, redactor, checks, signIns }: RuntimeBase,
   parts: Pick<LinkedParts, 'catalog' | 'discovery' | 'servers'> & PolicyParts & { readonly items: ItemLists },
 ): Calls {
   const { catalog, discovery, servers, authorizer, visibility, items } = parts;
   const sender = new Sender({
     limiter: new Limiter(limits),
-    now,
+    monotonicNow,
     signIn: signIns.hasPrompts
       ? (server, error, asked) => signIns.signInForCall(server, error, asked)
       : undefined,

@@ -27,7 +27,10 @@ export interface ServerBuilderParts {
   readonly limits: RuntimeLimits;
   readonly events: Events;
   readonly redactor: Redactor;
+  /** For timestamps. */
   readonly now: () => number;
+  /** For durations. */
+  readonly monotonicNow: () => number;
   readonly processes: ProcessTable;
   readonly verdicts: EraVerdicts;
   readonly checks: SchemaChecks;
@@ -67,7 +70,7 @@ export class ServerBuilder {
       mayAsk: config.mayAsk,
       limits,
       events: this.#parts.events,
-      now: this.#parts.now,
+      now: this.#parts.monotonicNow,
     });
     const connection: Connection = new Connection({
       ...this.#connectionParts(name, config, requests),
@@ -100,7 +103,7 @@ export class ServerBuilder {
   #connectDedicated(main: Connection, requests: RequestGuard, onIdle: () => void): DedicatedConnection {
     const { name, config } = main;
     const tools = new DedicatedTools({
-      now: this.#parts.now,
+      now: this.#parts.monotonicNow,
       read: (link, reason) =>
         this.#parts.discovery.readDedicatedTools(name, { link, settings: config, reason }),
       link: () => connection.link,
@@ -135,6 +138,7 @@ export class ServerBuilder {
       name,
       config,
       now: this.#parts.now,
+      monotonicNow: this.#parts.monotonicNow,
       random: options.random ?? Math.random,
       link: {
         processes: this.#parts.processes,

@@ -13,7 +13,7 @@ export interface ListCacheCounts {
 
 export interface ListMetricsOptions {
   readonly listCacheCounts: Readonly<ListCacheCounts> | undefined;
-  /** The clock for expiry: the runtime's. */
+  /** The clock for expiry: the runtime's monotonic one. */
   readonly now: () => number;
 }
 

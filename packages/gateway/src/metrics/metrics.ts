@@ -4,6 +4,7 @@
  */
 import type { CallLog } from '@turnbuckle/store';
 import type { Runtime } from 'turnbuckle';
+import { monotonicNow } from 'turnbuckle/host';
 import { CallMetrics } from './call-metrics.js';
 import { Counter } from './counter.js';
 import { type Family, renderFamilies } from './exposition.js';
@@ -18,7 +19,7 @@ export interface MetricsOptions {
   readonly log?: Pick<CallLog, 'counts' | 'waitingBytes' | 'isUp'> | undefined;
   /** How often the list for a caller was cached. */
   readonly listCacheCounts?: ListMetricsOptions['listCacheCounts'];
-  /** The runtime's clock. */
+  /** The runtime's clock for durations. */
   readonly now?: ListMetricsOptions['now'] | undefined;
   /** How many tools get their own series (2,000). */
   readonly maxTools?: number | undefined;
@@ -41,7 +42,7 @@ const MAX_TOOLS = 2_000;
 /** Counts from now on, until it is closed. */
 export function createMetrics(
   runtime: Watched,
-  { log, listCacheCounts, now = Date.now, maxTools = MAX_TOOLS }: MetricsOptions = {},
+  { log, listCacheCounts, now = monotonicNow, maxTools = MAX_TOOLS }: MetricsOptions = {},
 ): Metrics {
   const calls = new CallMetrics(maxTools);
   const eventCounters = new EventCounters();

@@ -1,6 +1,7 @@
 /** The device flow (RFC 8628): the user enters a code on another device, while we poll for the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DpopSession, FetchLike, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
+import { monotonicNow } from '../../async/monotonic-now.js';
 import { TurnbuckleError } from '../../errors.js';
 import type { PageGuard } from '../../fetching/page-guard.js';
 import { isRecord } from '../../json/is-record.js';
@@ -33,14 +34,14 @@ const MAX_CODE_LIFETIME_MS = 30 * 60_000;
 const MAX_INTERVAL_MS = 60_000;
 
 export async function runDeviceFlow(options: DeviceFlowOptions): Promise<Tokens> {
-  const { server, prompts, now, signal } = options;
+  const { server, prompts, signal } = options;
   const { showCode } = prompts;
   if (showCode === undefined) throw promptUnavailable(server);
   const offer = await requestDeviceCode(options);
   await requireSafePage(offer.url, options);
   await runPrompt(server, () => showCode({ server, url: offer.url, code: offer.userCode }));
   let waitMs = offer.intervalMs;
-  while (now() < offer.expiresAt) {
+  while (monotonicNow() < offer.expiresAt) {
     await sleep(waitMs, undefined, { signal });
     try {
       return await requestTokens({
@@ -66,11 +67,12 @@ interface DeviceAuthorization {
   readonly userCode: string;
   readonly url: string;
   readonly intervalMs: number;
+  /** By the monotonic clock. */
   readonly expiresAt: number;
 }
 
 async function requestDeviceCode(options: DeviceFlowOptions): Promise<DeviceAuthorization> {
-  const { server, authorizationServer, client, scope, fetch, now } = options;
+  const { server, authorizationServer, client, scope, fetch } = options;
   const { metadata, resource } = authorizationServer;
   const endpoint = deviceEndpoint(server, authorizationServer);
   let body: unknown;
@@ -100,7 +102,7 @@ async function requestDeviceCode(options: DeviceFlowOptions): Promise<DeviceAuth
     userCode: user_code.replace(/[^\x21-\x7e ]/g, '').slice(0, 64),
     url,
     intervalMs: Math.min(intervalMs, MAX_INTERVAL_MS),
-    expiresAt: now() + Math.min(lifeMs, MAX_CODE_LIFETIME_MS),
+    expiresAt: monotonicNow() + Math.min(lifeMs, MAX_CODE_LIFETIME_MS),
   };
 }
 

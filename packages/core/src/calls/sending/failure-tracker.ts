@@ -42,6 +42,7 @@ export class FailureTracker {
   /** Lost links and failed attempts already counted: one event, however many calls it affected. */
   readonly #counted = new WeakSet<object>();
 
+  /** `now` from a monotonic clock. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -71,7 +71,7 @@ type SignInContext = Pick<OutgoingCall, 'signedInFor' | 'clock'> & {
 export interface SenderOptions {
   /** The limiter shared by all servers. */
   readonly limiter: Limiter;
-  readonly now: () => number;
+  readonly monotonicNow: () => number;
   /** Lets a person sign in, or extend the sign-in; false if no prompt is available; rejects if it failed. */
   readonly signIn?:
     | ((server: Server, error: TurnbuckleError, asked: SignInTrigger) => Promise<boolean>)
@@ -89,7 +89,7 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#failures = new FailureTracker(options.now);
+    this.#failures = new FailureTracker(options.monotonicNow);
   }
 
   /** The result exactly as the server sent it; rejects with a TurnbuckleError. */
@@ -97,10 +97,10 @@ export class Sender {
     const { signal, caller, responder } = sending.options;
     assertNotCancelled(signal);
     sending.clock.setDefaultTotal(server.config.maxCallMs);
-    const { limiter, now } = this.#options;
+    const { limiter, monotonicNow } = this.#options;
     const who = quotaKeyOf(caller);
     const silent = this.#unresponsiveCallers.get(server);
-    if (silent !== undefined && who !== undefined && silent.isCoolingDown(who, now()))
+    if (silent !== undefined && who !== undefined && silent.isCoolingDown(who, monotonicNow()))
       throw serverUnresponsive(server);
     this.#assertBreakerClosed(server);
     // The server's own limit first, so that calls to a slow server do not use up the shared limit.
@@ -146,7 +146,7 @@ export class Sender {
     if (!server.limiter.rejectQueued(who, ticket, serverUnresponsive(server)) || who === undefined) return;
     const silent = this.#unresponsiveCallers.get(server) ?? new CallerCooldowns();
     this.#unresponsiveCallers.set(server, silent);
-    silent.recordTimeout(who, this.#options.now());
+    silent.recordTimeout(who, this.#options.monotonicNow());
   }
 
   #connectionFor(server: Server, caller: Caller | undefined): Connection {
@@ -222,7 +222,7 @@ export class Sender {
   #assertBreakerClosed(server: Server): void {
     // A required sign-in is more useful to report than the failures it caused.
     if (server.connection.state === 'needs-auth') return;
-    const waitMs = server.breaker.admit(this.#options.now());
+    const waitMs = server.breaker.admit(this.#options.monotonicNow());
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 

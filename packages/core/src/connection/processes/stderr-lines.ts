@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { monotonicNow } from '../../async/monotonic-now.js';
 
 /** Receives what a process writes to stderr. Untrusted text. */
 export interface StderrListener {
@@ -6,6 +7,7 @@ export interface StderrListener {
   readonly isWanted: () => boolean;
   /** A line without its line break, and how many lines were dropped before it because of the rate limit. */
   readonly onLine: (text: string, dropped: number) => void;
+  /** From a monotonic clock, by default the process's own. */
   readonly now?: () => number;
 }
 
@@ -25,7 +27,7 @@ export class StderrLines {
 
   constructor(listener: StderrListener) {
     this.#listener = listener;
-    this.#now = listener.now ?? Date.now;
+    this.#now = listener.now ?? monotonicNow;
   }
 
   push(chunk: Buffer): void {

@@ -52,6 +52,7 @@ export interface RequestGuardOptions {
   readonly mayAsk: readonly RequestKind[] | undefined;
   readonly limits: RequestLimits;
   readonly events: Events;
+  /** From a monotonic clock. */
   readonly now: () => number;
 }
 

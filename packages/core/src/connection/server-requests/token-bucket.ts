@@ -1,4 +1,4 @@
-/** A token bucket: a burst, and a refill per minute. Pure; the time is passed in. */
+/** A token bucket: a burst, and a refill per minute. Pure; the time is passed in, from a monotonic clock. */
 
 export interface Rate {
   readonly perMinute: number;
