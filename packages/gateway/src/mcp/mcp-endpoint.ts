@@ -20,6 +20,7 @@ export interface McpEndpointOptions {
   /** Named views, in addition to the default view, which offers everything. */
   readonly views?: Readonly<Record<string, ViewOptions>> | undefined;
   readonly sessionLimits?: Partial<SessionLimits> | undefined;
+  /** Replaces both clocks: the one for timestamps, and the one for durations. */
   readonly now?: (() => number) | undefined;
   readonly tracer?: Tracer | undefined;
   /** The key that seals task ids and request states; absent: they are valid until this endpoint closes. */
@@ -51,7 +52,7 @@ export class McpEndpoint {
     version,
     views = {},
     sessionLimits,
-    now = Date.now,
+    now,
     tracer,
     taskKey = makeTaskKey(),
     approvalForms,

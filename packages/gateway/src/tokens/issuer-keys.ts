@@ -19,6 +19,7 @@ export interface IssuerKeysOptions {
   /** Where the keys are; absent: discovered by the issuer's metadata. */
   readonly jwksUri?: string | undefined;
   readonly fetch: IssuerFetch;
+  /** From a monotonic clock. */
   readonly now: () => number;
 }
 
@@ -77,7 +78,7 @@ export class IssuerKeys {
   }
 
   async #get(url: string, good: readonly number[] = [200]): Promise<Response> {
-    if (this.#failure !== undefined && Math.abs(this.#options.now() - this.#failure.at) < COOLDOWN_MS)
+    if (this.#failure !== undefined && this.#options.now() - this.#failure.at < COOLDOWN_MS)
       throw this.#failure.error;
     try {
       const response = await this.#options.fetch(url, {

@@ -4,6 +4,7 @@
  */
 import type { JWTPayload } from 'jose';
 import { TurnbuckleError } from 'turnbuckle';
+import { monotonicNow } from 'turnbuckle/host';
 import type { TokenAccess } from '../identity/access.js';
 import type { Credentials, Identity } from '../identity/identity.js';
 import { CLOCK_TOLERANCE_MS } from '../identity/identity-end.js';
@@ -25,7 +26,7 @@ export interface JwtOptions {
   readonly fetch: IssuerFetch;
   /** The tolerance for the issuer's clock; 5 s by default. */
   readonly clockToleranceMs?: number | undefined;
-  /** Milliseconds since 1970. */
+  /** Replaces both clocks. Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -44,17 +45,28 @@ const MAX_SUBJECT_CHARACTERS = 200;
 const CACHE_MS = 60_000;
 const MAX_CACHED_TOKENS = 1_000;
 
+interface VerifiedToken {
+  readonly identity: Identity;
+  readonly expiresAt: number;
+  /** By the monotonic clock. */
+  readonly cachedUntil: number;
+}
+
 export class JwtVerifier implements Credentials {
   readonly #options: JwtOptions;
+  /** For what the issuer wrote: `exp` and `nbf`. */
   readonly #now: () => number;
+  /** For our own waits. */
+  readonly #monotonicNow: () => number;
   readonly #keys: IssuerKeys;
-  readonly #verified = new Map<string, { readonly identity: Identity; readonly until: number }>();
+  readonly #verified = new Map<string, VerifiedToken>();
 
   constructor(options: JwtOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#monotonicNow = options.now ?? monotonicNow;
     const { issuer, jwksUri, fetch } = options;
-    this.#keys = new IssuerKeys({ issuer, jwksUri, fetch, now: this.#now });
+    this.#keys = new IssuerKeys({ issuer, jwksUri, fetch, now: this.#monotonicNow });
   }
 
   /** A token that was verified recently. */
@@ -62,7 +74,8 @@ export class JwtVerifier implements Credentials {
     if (this.#verified.size === 0 || token.length > MAX_TOKEN_CHARACTERS) return undefined;
     const hash = hashOf(token);
     const found = this.#verified.get(hash);
-    if (found === undefined || this.#now() < found.until) return found?.identity;
+    if (found === undefined) return undefined;
+    if (this.#now() < found.expiresAt && this.#monotonicNow() < found.cachedUntil) return found.identity;
     this.#verified.delete(hash);
     return undefined;
   }
@@ -144,8 +157,8 @@ export class JwtVerifier implements Credentials {
   #cache(token: string, identity: Identity, expires: number): void {
     const [oldest] = this.#verified.keys();
     if (oldest !== undefined && this.#verified.size >= MAX_CACHED_TOKENS) this.#verified.delete(oldest);
-    const until = Math.min(expires * 1_000, this.#now() + CACHE_MS);
-    this.#verified.set(hashOf(token), { identity, until });
+    const cachedUntil = this.#monotonicNow() + CACHE_MS;
+    this.#verified.set(hashOf(token), { identity, expiresAt: expires * 1_000, cachedUntil });
   }
 }
 

@@ -1,7 +1,7 @@
 /** The tokens of one state directory: created, listed, revoked, and looked up for requests. */
 import { join } from 'node:path';
 import { TurnbuckleError } from 'turnbuckle';
-import { ACCESS, makeDirectory } from 'turnbuckle/host';
+import { ACCESS, makeDirectory, monotonicNow } from 'turnbuckle/host';
 import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import type { TokenAccess } from '../identity/access.js';
@@ -16,7 +16,7 @@ import { TokenUse } from './token-use.js';
 
 export interface TokenStoreOptions {
   readonly stateDir: string;
-  /** Milliseconds since 1970. */
+  /** Replaces both clocks. Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
   /** The file was accessible to others, or can no longer be read. */
   readonly onWarning?: ((message: string) => void) | undefined;
@@ -79,7 +79,7 @@ export class TokenStore implements Credentials {
     this.#stateDir = stateDir;
     this.#now = now;
     this.#file = new TokenFile({ stateDir, now, onWarning });
-    this.#use = new TokenUse(stateDir, now);
+    this.#use = new TokenUse(stateDir, options.now ?? monotonicNow);
     this.#onEnded = onEnded;
   }
 

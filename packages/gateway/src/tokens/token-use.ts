@@ -13,17 +13,18 @@ export class TokenUse {
   #writtenAt = Number.NEGATIVE_INFINITY;
   #dirty = false;
 
+  /** `now` from a monotonic clock. */
   constructor(stateDir: string, now: () => number) {
     this.#path = join(stateDir, 'token-use.json');
     this.#now = now;
     this.#read();
   }
 
-  /** Kept in memory, and written to disk at most once a minute. */
-  mark(hash: string, now: number): void {
-    this.#lastUsed.set(hash, now);
+  /** Used at this timestamp. Kept in memory, and written to disk at most once a minute. */
+  mark(hash: string, at: number): void {
+    this.#lastUsed.set(hash, at);
     this.#dirty = true;
-    if (now - this.#writtenAt >= WRITE_MS) this.write();
+    if (this.#now() - this.#writtenAt >= WRITE_MS) this.write();
   }
 
   /** In milliseconds; for other processes as of the start of this one. */

@@ -1,6 +1,6 @@
 /** Sessions of older clients over HTTP: limited in number, usable only by their owner, ended when idle. */
 import { randomBytes } from 'node:crypto';
-import { identityOf } from 'turnbuckle/host';
+import { identityOf, monotonicNow } from 'turnbuckle/host';
 import { EventStream } from '../../http/event-stream.js';
 import { isWithinFairShare } from '../../http/limits/fair-share.js';
 import type { RequestContext } from '../../http/request-context.js';
@@ -55,7 +55,8 @@ export class Sessions {
   readonly #open = new Map<string, OpenSession>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(limits: SessionLimits, now: () => number) {
+  /** `now` from a monotonic clock. */
+  constructor(limits: SessionLimits, now: () => number = monotonicNow) {
     this.#limits = limits;
     this.#now = now;
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
