@@ -39,7 +39,7 @@ class LogThread {
   #running: Promise<void> | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
-  #retainedAt = 0;
+  #retainedAt = Number.NEGATIVE_INFINITY;
   #indexTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
@@ -151,9 +151,9 @@ class LogThread {
     while (this.#ingester.ingestBatch() > 0) await sleep(0);
     clearTimeout(this.#indexTimer);
     this.#indexTimer = setTimeout(() => this.#indexStep(), INDEX_DELAY_MS).unref();
-    if (Date.now() - this.#retainedAt < RETENTION_MS) return;
+    if (performance.now() - this.#retainedAt < RETENTION_MS) return;
     while (retain(this.#database, this.#retention, Date.now())) await sleep(0);
-    this.#retainedAt = Date.now();
+    this.#retainedAt = performance.now();
   }
 }
 
