@@ -5,6 +5,7 @@ export { fixture, readPids, startFixture } from './fixture.js';
 export { freePort } from './free-port.js';
 export { FuzzMessages } from './fuzz/fuzz-messages.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
+export { movableClock } from './movable-clock.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';
 export type { TemporaryDirectory } from './temporary-directory.js';
