@@ -33,7 +33,7 @@ export async function openDatabase(
 ): Promise<Database> {
   // Created beforehand with owner-only permissions; SQLite's other files inherit them.
   if (!readOnly && path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
-  const database = await openDriver(path, readOnly);
+  const database = withStorableTexts(await openDriver(path, readOnly));
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   if (readOnly) return database;
   // Must be set while the database is empty, before the journal mode.
@@ -54,6 +54,29 @@ async function openDriver(path: string, readOnly: boolean): Promise<Database> {
   }
   const { default: Libsql } = await import('libsql');
   return new Libsql(path, { readonly: readOnly }) as unknown as Database;
+}
+
+/**
+ * The text as the database keeps it. SQLite counts a NUL as the end of a text in some places and not in others, and one
+ * driver reads only up to it. A lone surrogate has no UTF-8: without this, each driver and SQLite's JSON replace it differently.
+ */
+export const toStorableText = (text: string): string =>
+  text.replaceAll('\0', '\u2400').replace(/\p{Cs}/gu, '\ufffd');
+
+/** Every text passes here, whether it is stored or searched for: so what was stored is found by what it was. */
+function withStorableTexts(driver: Database): Database {
+  const toStorable = (value: Value): Value => (typeof value === 'string' ? toStorableText(value) : value);
+  return {
+    exec: (sql) => void driver.exec(sql),
+    close: () => void driver.close(),
+    prepare: (sql) => {
+      const statement = driver.prepare(sql);
+      return {
+        run: (...values) => void statement.run(...values.map(toStorable)),
+        all: (...values) => statement.all(...values.map(toStorable)),
+      };
+    },
+  };
 }
 
 /** Runs the work in one transaction. The write lock is taken at its start, so that what it reads stays true. */

@@ -1,5 +1,5 @@
 /** What can be asked of the log. Runs beside the database, away from the calls. */
-import type { Database, Row } from './database.js';
+import { type Database, type Row, toStorableText } from './database.js';
 import { toFtsQuery } from './search-words.js';
 
 export interface LogFilter {
@@ -98,12 +98,16 @@ const toValues = (names: readonly VisibleName[]): readonly string[] => [
   toJson(names.filter(({ mustBeFound }) => mustBeFound !== true)),
 ];
 
+/** Inside JSON a NUL is an escape, which only SQLite decodes: names are replaced before. */
 const toJson = (names: readonly LogName[]): string =>
-  JSON.stringify(names.map(({ server, tool, kind }) => [server, tool, kind]));
+  JSON.stringify(names.map(({ server, tool, kind }) => [server, tool, kind].map(toStorableText)));
 
 /** A condition more for a query, and its value; nothing when all is visible. */
 const visibleOnly = (visible: Visible): readonly [condition: string, values: readonly string[]] =>
   visible === undefined ? ['', []] : [`AND ${IS_VISIBLE}`, toValues(visible)];
+
+/** A name that an earlier release has stored. A driver may read less of it, and would be led back to it from there. */
+const HAS_NO_NUL = "instr(CAST(server || tool || kind AS BLOB), x'00') = 0";
 
 /**
  * All that was called, for whoever decides which of it somebody may know of. Goes from name to name along the index: the
@@ -111,11 +115,12 @@ const visibleOnly = (visible: Visible): readonly [condition: string, values: rea
  */
 export function loggedNames(database: Database): LogName[] {
   const after = database.prepare(
-    `SELECT server, tool, kind FROM invocations WHERE (server, tool, kind) > (?, ?, ?)
+    `SELECT server, tool, kind FROM invocations WHERE (server, tool, kind) > (?, ?, ?) AND ${HAS_NO_NUL}
     ORDER BY server, tool, kind LIMIT 1`,
   );
   const nextServer = database.prepare(
-    'SELECT server, tool, kind FROM invocations WHERE server > ? ORDER BY server, tool, kind LIMIT 1',
+    `SELECT server, tool, kind FROM invocations WHERE server > ? AND ${HAS_NO_NUL}
+    ORDER BY server, tool, kind LIMIT 1`,
   );
   const names: LogName[] = [];
   let ofServer = 0;
