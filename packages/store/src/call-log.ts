@@ -71,11 +71,12 @@ export class CallLog {
     // Options of the host, such as --eval, are not meant for the thread.
     this.#worker = new Worker(workerFile(), { workerData, execArgv: [] });
     this.#worker.on('message', (message: LogResponse | IngestFailure) => {
-      if ('trouble' in message) this.#report(new Error(message.trouble));
+      // The thread reports a failure once. A record that is written says nothing about those.
+      if ('trouble' in message) options.onFailure?.(new Error(message.trouble));
       else this.#receive(message);
     });
     this.#worker.on('error', (error) => {
-      this.#report(error);
+      options.onFailure?.(error);
       this.#fail(error);
     });
     this.#worker.on('exit', () => this.#fail(new Error('The log is closed.')));

@@ -8,7 +8,7 @@ import { errorCode } from 'turnbuckle/light';
 import { CALL_COLUMN_LIST, type CallColumn, type CallRecord } from './call-record.js';
 import { type Database, inTransaction, type Statement, type Value } from './database.js';
 import { parseEntry, type ServerRecord } from './journal-entry.js';
-import { isSegmentFinished, listSegments, segmentName } from './segment.js';
+import { isOwnSegment, isSegmentFinished, listSegments, segmentName } from './segment.js';
 
 const BATCH_BYTES = 256 * 1_024;
 const NEWLINE = 0x0a;
@@ -28,6 +28,19 @@ const UPSERT_SERVER = `
     tool_tokens = coalesce(excluded.tool_tokens, tool_tokens)`;
 const SAVE_OFFSET = `
   INSERT INTO segments (name, offset) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET offset = excluded.offset`;
+
+/** A segment, or the whole journal, that could not be ingested. */
+export interface SegmentFailure {
+  readonly error: unknown;
+  /** Whether it may hold records of this process. */
+  readonly isOwn: boolean;
+}
+
+export interface IngestedBatch {
+  /** Zero: there is nothing more for now, and `failures` has all there are. */
+  readonly lines: number;
+  readonly failures: readonly SegmentFailure[];
+}
 
 export class Ingester {
   readonly #database: Database;
@@ -52,22 +65,27 @@ export class Ingester {
     this.#deleteOffset = database.prepare('DELETE FROM segments WHERE name = ?');
   }
 
-  /**
-   * Takes in one batch; returns how many lines it had. Zero: there is nothing more for now. A segment that cannot be
-   * read does not hold up the others: its error is thrown once they are done.
-   */
-  ingestBatch(): number {
-    const failures: unknown[] = [];
-    for (const file of listSegments(this.#directory)) {
+  /** Takes in one batch. Never throws: what cannot be read holds up neither the other segments nor the work that follows. */
+  ingestBatch(): IngestedBatch {
+    const failures: SegmentFailure[] = [];
+    for (const file of this.#list(failures)) {
       try {
         const lines = this.#ingestSegment(file);
-        if (lines > 0) return lines;
+        if (lines > 0) return { lines, failures };
       } catch (error) {
-        failures.push(error);
+        failures.push({ error, isOwn: isOwnSegment(file) });
       }
     }
-    if (failures.length > 0) throw failures[0];
-    return 0;
+    return { lines: 0, failures };
+  }
+
+  #list(failures: SegmentFailure[]): string[] {
+    try {
+      return listSegments(this.#directory);
+    } catch (error) {
+      failures.push({ error, isOwn: true });
+      return [];
+    }
   }
 
   #ingestSegment(file: string): number {

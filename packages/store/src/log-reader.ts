@@ -98,7 +98,7 @@ async function ingestJournal(directory: string): Promise<void> {
   try {
     migrate(database);
     const ingester = new Ingester(database, journalDirectory(directory));
-    while (ingester.ingestBatch() > 0);
+    while (ingester.ingestBatch().lines > 0);
   } finally {
     database.close();
   }

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Database, openDatabase } from './database.js';
-import { Ingester } from './ingest.js';
+import { FailureReports, messageOf } from './failure-reports.js';
+import { type IngestedBatch, Ingester } from './ingest.js';
 import type { IngestFailure, LogRequest, LogResponse, WorkerData } from './log-messages.js';
 import { migrate } from './migrations.js';
 import {
@@ -34,7 +35,8 @@ class LogThread {
   readonly #textIndex: TextIndex;
   readonly #retention: Retention;
   readonly #wakeFlag: Int32Array;
-  readonly #reportFailure: (trouble: IngestFailure) => void;
+  readonly #failures: FailureReports;
+  readonly #indexFailures: FailureReports;
   readonly #idleTimer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -53,27 +55,15 @@ class LogThread {
     this.#textIndex = new TextIndex(database);
     this.#retention = retention;
     this.#wakeFlag = new Int32Array(wake);
-    this.#reportFailure = tell;
+    this.#failures = new FailureReports((trouble) => tell({ trouble }));
+    this.#indexFailures = new FailureReports((trouble) => tell({ trouble }));
     // Records expire without calls too, and other processes may leave segments.
     this.#idleTimer = setInterval(() => this.start(), IDLE_MS);
   }
 
   /** Ingests in the background; failures are reported and tried again. */
   start(): void {
-    if (this.#isClosing) return;
-    this.#runIngest().then(
-      () => {
-        this.#retryMs = FIRST_RETRY_MS;
-      },
-      (error: unknown) => {
-        this.#reportFailure({ trouble: messageOf(error) });
-        clearTimeout(this.#retryTimer);
-        // Closed while it was working: another attempt would keep the thread alive forever.
-        if (this.#isClosing) return;
-        this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);
-        this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
-      },
-    );
+    if (!this.#isClosing) void this.#runIngest();
   }
 
   async answer(question: LogRequest): Promise<unknown> {
@@ -99,58 +89,89 @@ class LogThread {
       case 'over-time':
         return callsOverTime(database, question);
       case 'flush':
-        do await this.#runIngest();
-        while (this.#ingester.ingestBatch() > 0);
-        this.#textIndex.indexAll();
-        return this.#ingester.skipped;
+        return this.#flush();
       case 'close':
         this.#isClosing = true;
         clearTimeout(this.#retryTimer);
         clearInterval(this.#idleTimer);
         clearTimeout(this.#indexTimer);
         // What cannot be ingested now is left for the next process.
-        await this.#runIngest().catch(() => {});
+        await this.#runIngest();
         clearTimeout(this.#indexTimer);
         database.close();
         return undefined;
     }
   }
 
+  /** Rejects if records of this process are still in the journal; those of others were reported. */
+  async #flush(): Promise<number> {
+    let batch: IngestedBatch;
+    do {
+      await this.#runIngest();
+      batch = this.#ingester.ingestBatch();
+    } while (batch.lines > 0);
+    this.#textIndex.indexAll();
+    const own = batch.failures.find(({ isOwn }) => isOwn);
+    if (own !== undefined) throw own.error;
+    return this.#ingester.skipped;
+  }
+
+  /** Never rejects. */
   #runIngest(): Promise<void> {
-    this.#running ??= this.#ingest()
-      .finally(() => {
-        this.#running = undefined;
-      })
-      .then(() => {
-        if (Atomics.load(this.#wakeFlag, 0) === 1) this.start();
-      });
+    this.#running ??= this.#ingest().then((errors) => {
+      this.#running = undefined;
+      this.#failures.update(errors);
+      this.#planRetry(errors.length > 0);
+      if (Atomics.load(this.#wakeFlag, 0) === 1) this.start();
+    });
     return this.#running;
+  }
+
+  #planRetry(hasFailed: boolean): void {
+    clearTimeout(this.#retryTimer);
+    if (!hasFailed) this.#retryMs = FIRST_RETRY_MS;
+    // Closed while it was working: another attempt would keep the thread alive forever.
+    if (!hasFailed || this.#isClosing) return;
+    this.#retryTimer = setTimeout(() => this.start(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
   }
 
   /** A failure is reported by the background work. */
   #ingestNow(): void {
-    try {
-      while (this.#ingester.ingestBatch() > 0);
-    } catch {}
+    while (this.#ingester.ingestBatch().lines > 0);
   }
 
   /** A little at a time, as long as nothing new arrives. */
   #indexStep(): void {
     try {
-      if (!this.#textIndex.indexBatch()) return;
-      this.#indexTimer = setTimeout(() => this.#indexStep()).unref();
+      if (this.#textIndex.indexBatch()) this.#indexTimer = setTimeout(() => this.#indexStep()).unref();
+      this.#indexFailures.update([]);
     } catch (error) {
-      this.#reportFailure({ trouble: messageOf(error) });
+      this.#indexFailures.update([error]);
     }
   }
 
-  /** Leaves time for queries between batches. */
-  async #ingest(): Promise<void> {
+  /** Leaves time for queries between batches. Resolves with what failed: a part that fails stops no other. */
+  async #ingest(): Promise<unknown[]> {
     await sleep(BATCH_MS);
     Atomics.store(this.#wakeFlag, 0, 0);
-    while (this.#ingester.ingestBatch() > 0) await sleep(0);
+    let batch = this.#ingester.ingestBatch();
+    while (batch.lines > 0) {
+      await sleep(0);
+      batch = this.#ingester.ingestBatch();
+    }
     clearTimeout(this.#indexTimer);
     this.#indexTimer = setTimeout(() => this.#indexStep(), INDEX_DELAY_MS).unref();
+    const errors = batch.failures.map(({ error }) => error);
+    try {
+      await this.#retain();
+    } catch (error) {
+      errors.push(error);
+    }
+    return errors;
+  }
+
+  async #retain(): Promise<void> {
     if (performance.now() - this.#retainedAt < RETENTION_MS) return;
     while (retain(this.#database, this.#retention, Date.now())) await sleep(0);
     this.#retainedAt = performance.now();
@@ -162,8 +183,6 @@ async function openThread(data: WorkerData, port: MessagePort): Promise<LogThrea
   migrate(database);
   return new LogThread(database, data, (trouble) => port.postMessage(trouble));
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function listen(port: MessagePort, thread: Promise<LogThread>): void {
   const reply = async (question: LogRequest): Promise<LogResponse> => {

@@ -47,6 +47,12 @@ export function isSegmentFinished(directory: string, file: string, now: number):
   return now - (statIfPresent(join(directory, file))?.mtimeMs ?? now) > ABANDONED_AFTER_MS;
 }
 
+/** Whether this process has written it. */
+export function isOwnSegment(file: string): boolean {
+  const [, pid, where] = file.split('-');
+  return where === pidSpace() && Number(pid) === process.pid;
+}
+
 /** The size of the journal. */
 export const journalBytes = (directory: string): number =>
   listSegments(directory).reduce((sum, file) => sum + (statIfPresent(join(directory, file))?.size ?? 0), 0);

@@ -214,7 +214,7 @@ describe('the log of calls', () => {
     const kept = open();
     mkdirSync(join(home.path, 'journal', '0.ndjson'), { recursive: true });
     for (let number = 1; number <= 3; number += 1) kept.append(record(number));
-    await expect(kept.flush()).rejects.toThrow(/EISDIR/);
+    expect(await kept.flush()).toBe(0);
     expect(ids(await kept.find())).toEqual(['call-3', 'call-2', 'call-1']);
     rmSync(join(home.path, 'journal', '0.ndjson'), { recursive: true });
     kept.append(record(4));
