@@ -12,7 +12,7 @@ import {
   TokenStore,
 } from '@turnbuckle/gateway';
 import { type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
-import { Cancellation } from 'turnbuckle/host';
+import { Cancellation, offAbort, onAbort } from 'turnbuckle/host';
 import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../command-line/nearest-word.js';
@@ -80,18 +80,18 @@ export async function serveStdioStandalone(context: CommandContext, who: StdioId
     const view = requireView(context, front, Object.keys(config().settings.daemon?.views ?? {}));
     const settings = config().settings.daemon?.log;
     stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
-    signal.addEventListener('abort', leave, { once: true });
+    onAbort(signal, leave);
     const stopFollowing = await follow(() => {
       front.setViews(config().settings.daemon?.views ?? {});
       front.invalidate();
     });
     await Promise.race([runtime.connectAll(), delay(START_TIMEOUT_MS, undefined, { ref: false })]);
-    if (!ended.aborted) await serveClient(front, view, { caller: client.callerOf, ended });
+    if (!ended.aborted && !signal.aborted) await serveClient(front, view, { caller: client.callerOf, ended });
     await stopFollowing();
   } finally {
     forget?.();
     tokens?.close();
-    signal.removeEventListener('abort', leave);
+    offAbort(signal, leave);
     await front.close();
     await runtime.close();
     await stopLog();

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { TurnbuckleError } from 'turnbuckle';
+import { offAbort, onAbort } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { errorFromBody } from '../daemon/daemon-client.js';
 import { NoResponseError } from '../daemon/http/send-request.js';
@@ -39,7 +40,7 @@ export async function tunnelStdio({ signal }: CommandContext, request: StdioTunn
   stdin.once('end', left).once('close', left);
   // A client that is gone takes nothing in any more.
   stdout.on('error', leave);
-  signal.addEventListener('abort', leave, { once: true });
+  onAbort(signal, leave);
   try {
     if (rest.length > 0) stdout.write(rest);
     stdin.pipe(socket);
@@ -48,7 +49,7 @@ export async function tunnelStdio({ signal }: CommandContext, request: StdioTunn
   } catch {
     // Told below.
   } finally {
-    signal.removeEventListener('abort', leave);
+    offAbort(signal, leave);
     stdin.unpipe(socket);
     stdin.destroy();
   }

@@ -253,7 +253,6 @@ export class Approvals {
         patienceMs === undefined ? undefined : setTimeout(() => leave(undefined), timerDelay(patienceMs));
       pending.waiter = leave;
       onAbort(signal, cancel);
-      if (signal?.aborted === true) cancel();
     });
   }
 

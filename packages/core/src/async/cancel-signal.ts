@@ -70,11 +70,13 @@ class AbortFanout {
 const fanouts = new WeakMap<AbortSignal, AbortFanout>();
 
 /**
- * Calls the listener once when the signal aborts. Use it for every signal that came from outside: Node warns about
- * more than ten listeners on an AbortSignal, and many calls often share one signal.
+ * Calls the listener once when the signal aborts, and at once if it has aborted before. Use it for every signal that
+ * came from outside: Node warns about more than ten listeners on an AbortSignal, and many calls often share one signal.
  */
 export function onAbort(signal: CancelSignal | undefined, listener: CancelListener): void {
-  if (!(signal instanceof AbortSignal)) return signal?.addEventListener('abort', listener, { once: true });
+  if (signal === undefined) return;
+  if (signal.aborted) return notify(listener);
+  if (!(signal instanceof AbortSignal)) return signal.addEventListener('abort', listener, { once: true });
   const fan = fanouts.get(signal) ?? new AbortFanout();
   fanouts.set(signal, fan);
   fan.add(listener, signal);

@@ -12,8 +12,7 @@ export class Deadline {
   constructor(timeoutMs: number, onTimeout: () => Error, caller?: AbortSignal) {
     this.#caller = caller;
     this.#timer = setTimeout(() => this.#controller.abort(onTimeout()), timerDelay(timeoutMs));
-    if (caller?.aborted === true) this.#onCallerAbort();
-    else onAbort(caller, this.#onCallerAbort);
+    onAbort(caller, this.#onCallerAbort);
   }
 
   get signal(): AbortSignal {

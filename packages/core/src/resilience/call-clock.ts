@@ -85,8 +85,7 @@ export class CallClock {
       };
       onAbort(signal, cancel);
       work.then(resolve, reject).finally(forget);
-      if (signal?.aborted === true) cancel();
-      else if (ms <= 0) end(this.#timeoutError(ms, waiting));
+      if (ms <= 0) end(this.#timeoutError(ms, waiting));
     });
   }
 

@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { fixture, startFixture, waitUntil } from '@turnbuckle/testing';
 import { createRuntime, type ServerInput } from 'turnbuckle';
-import { offAbort, onAbort } from 'turnbuckle/host';
+import { Cancellation, offAbort, onAbort } from 'turnbuckle/host';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 const warnings: string[] = [];
@@ -94,4 +94,21 @@ it('does not forget a signal that had no listeners for a while', () => {
   onAbort(abort.signal, listener);
   abort.abort();
   expect(told).toBe(1);
+});
+
+it('calls a listener at once if the signal has aborted before, so that nobody has to check', () => {
+  const cancellation = new Cancellation();
+  cancellation.cancel();
+  const aborted = AbortSignal.abort();
+  for (const signal of [aborted, cancellation]) {
+    let told = 0;
+    const listener = (): void => {
+      told += 1;
+    };
+    onAbort(signal, listener);
+    onAbort(signal, { handleEvent: listener });
+    expect(told).toBe(2);
+    offAbort(signal, listener);
+  }
+  expect(getEventListeners(aborted, 'abort')).toHaveLength(0);
 });

@@ -85,7 +85,6 @@ class PendingRequest {
   start(): void {
     const { signal, idleTimeoutMs } = this.#options;
     const socket = this.#socket;
-    onAbort(signal, this.#onAbort);
     socket.once('connect', () => {
       this.#isConnected = true;
     });
@@ -96,7 +95,9 @@ class PendingRequest {
     if (idleTimeoutMs !== undefined)
       socket.setTimeout(idleTimeoutMs, () => this.#fail(this.#noResponse('it is silent')));
     socket.setNoDelay(true);
-    socket.write(this.#serializeRequest());
+    // Last: a signal that aborted while the socket was created closes it here.
+    onAbort(signal, this.#onAbort);
+    if (!socket.destroyed) socket.write(this.#serializeRequest());
   }
 
   #serializeRequest(): string {

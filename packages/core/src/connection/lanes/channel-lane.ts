@@ -124,6 +124,10 @@ export class ChannelLane implements Lane, Transport {
       hasOpenServerRequest: this.#hasOpenServerRequest,
       onAbandon: this.#onAbandon,
     });
+    if (flight.isSettled) {
+      this.#pending.release(id);
+      return flight.promise;
+    }
     this.#pending.put(id, flight);
     const sending =
       this.#channel.sendText === undefined

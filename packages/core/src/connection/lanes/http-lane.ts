@@ -82,6 +82,10 @@ export class HttpLane implements Lane {
       hasOpenServerRequest: this.#hasOpenServerRequest,
       onAbandon: this.#onAbandon,
     });
+    if (pendingRequest.isSettled) {
+      this.#exchanges.release(id);
+      return pendingRequest.promise;
+    }
     const exchange = new HttpExchange({
       server,
       endpoint,

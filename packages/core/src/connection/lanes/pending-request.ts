@@ -44,14 +44,17 @@ export class PendingRequest implements PendingDeadline {
     const { signal, timeoutMs, maxTotalMs } = options.request;
     this.dueAt = this.#startedAt + Math.min(timeoutMs, maxTotalMs);
     deadlines.add(this);
+    // Nobody has it yet, and nothing was sent: it is settled, not abandoned.
+    if (signal?.aborted === true) this.fail(this.#cancelled());
     // The object itself, not a closure: objects with closures survive many minor GCs.
-    onAbort(signal, this);
+    else onAbort(signal, this);
   }
 
   get request(): LaneRequest {
     return this.#options.request;
   }
 
+  /** True from the start if the caller cancelled before: then it must not be sent. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -113,13 +116,12 @@ export class PendingRequest implements PendingDeadline {
 
   /** The caller cancelled. */
   handleEvent(): void {
-    this.#abandon(
-      'cancelled',
-      this.#error(
-        'CALL_CANCELLED',
-        `did not finish ${this.#options.request.method} because the caller cancelled it`,
-      ),
-    );
+    this.#abandon('cancelled', this.#cancelled());
+  }
+
+  #cancelled(): TurnbuckleError {
+    const { method } = this.#options.request;
+    return this.#error('CALL_CANCELLED', `did not finish ${method} because the caller cancelled it`);
   }
 
   #abandon(why: AbandonReason, error: TurnbuckleError): void {

@@ -224,7 +224,6 @@ export class RequestGuard {
     const timer = setTimeout(() => over.abort('timeout'), timerDelay(limits.askTimeoutMs)).unref();
     const cancel = (): void => over.abort('cancelled');
     onAbort(signal, cancel);
-    if (signal?.aborted) cancel();
     try {
       if (!limiter.tryEnter()) {
         const turn = limiter.enter(undefined, over.signal);

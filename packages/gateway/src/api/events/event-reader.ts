@@ -46,7 +46,6 @@ export function sendEvents(options: EventReaderOptions): void {
     clearInterval(timer);
     offAbort(closing, end);
   });
-  if (closing.aborted || streamSignal.aborted) end();
 }
 
 const lastEventId = (header: string | string[] | undefined): string | undefined =>
