@@ -53,4 +53,18 @@ describe('a lane', () => {
     expect(id).toBeGreaterThanOrEqual(1_000_000_000);
     next.catch(() => {});
   });
+
+  it('refuses a request for which it has no number', async () => {
+    const { lane, sent } = openLane();
+    const abort = new AbortController();
+    const { signal } = abort;
+    const pending = Array.from({ length: 65_536 }, () => lane.request(request({ signal })));
+    await expect(lane.request(request())).rejects.toMatchObject({
+      code: 'OVERLOADED',
+      data: { sent: false },
+    });
+    expect(sent).toHaveLength(65_536);
+    abort.abort();
+    await Promise.allSettled(pending);
+  });
 });

@@ -5,14 +5,15 @@ import { PendingRequests } from '../../src/connection/lanes/pending-requests.js'
 describe('pending requests', () => {
   it('find a pending request by its id, and nothing by the id of a completed one', () => {
     const slots = new PendingRequests<string>(1_000_000_000, 2_000_000_000);
-    const first = slots.reserve();
+    const reserve = (): number => slots.reserve() ?? Number.NaN;
+    const first = reserve();
     slots.put(first, 'first');
-    const second = slots.reserve();
+    const second = reserve();
     slots.put(second, 'second');
     expect([slots.get(first), slots.get(second), slots.size]).toEqual(['first', 'second', 2]);
     expect(slots.delete(first)).toBe(true);
     expect(slots.delete(first)).toBe(false);
-    const third = slots.reserve();
+    const third = reserve();
     slots.put(third, 'third');
     expect(third).not.toBe(first);
     expect([slots.get(first), slots.get(third), slots.values()]).toEqual([
@@ -28,7 +29,7 @@ describe('pending requests', () => {
     const slots = new PendingRequests<number>(1_000_000_000, 2_000_000_000);
     const seen = new Set<number>();
     for (let turn = 0; turn < 15_000; turn += 1) {
-      const number = slots.reserve();
+      const number = slots.reserve() ?? Number.NaN;
       slots.put(number, turn);
       expect(number).toBeGreaterThanOrEqual(1_000_000_000);
       expect(number).toBeLessThan(2_000_000_000);
@@ -37,6 +38,23 @@ describe('pending requests', () => {
       slots.delete(number);
     }
     expect(slots.size).toBe(0);
+  });
+
+  it('have no number for more requests than there are slots, and never two for one', () => {
+    const slots = new PendingRequests<number>(1_000_000_000, 2_000_000_000);
+    const numbers = Array.from({ length: 65_536 }, (_, index) => {
+      const number = slots.reserve() ?? Number.NaN;
+      slots.put(number, index);
+      return number;
+    });
+    expect(slots.reserve()).toBeUndefined();
+    expect(numbers.every((number, index) => slots.get(number) === index)).toBe(true);
+    slots.delete(numbers[7] ?? 0);
+    const again = slots.reserve();
+    expect(again).toBeDefined();
+    expect(slots.reserve()).toBeUndefined();
+    slots.release(again ?? 0);
+    expect(slots.reserve()).toBeDefined();
   });
 });
 

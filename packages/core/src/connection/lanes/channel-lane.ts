@@ -19,7 +19,7 @@ import {
 import { type AbandonReason, PendingRequest } from './pending-request.js';
 import { PendingRequests } from './pending-requests.js';
 import { serializeRequest } from './serialize-request.js';
-import { connectionLost, messageHandlingError, toRpcError } from './server-error.js';
+import { connectionLost, messageHandlingError, tooManyPending, toRpcError } from './server-error.js';
 
 /** Its own id range, far from the SDK's small numbers, but within 32 bits for servers that require that. */
 export const FIRST_ID = 1_000_000_000;
@@ -110,6 +110,7 @@ export class ChannelLane implements Lane, Transport {
     if (this.#closed) return Promise.reject(connectionLost(this.#options.server, { sent: false }));
     const { server } = this.#options;
     const id = this.#pending.reserve();
+    if (id === undefined) return Promise.reject(tooManyPending(server));
     let text: string;
     try {
       text = serializeRequest(server, request, { id, envelope: this.envelope });

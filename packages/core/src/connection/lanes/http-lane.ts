@@ -16,6 +16,7 @@ import type { Envelope, Lane, LaneRequest, LaneResult } from './lane.js';
 import { type AbandonReason, PendingRequest } from './pending-request.js';
 import { PendingRequests } from './pending-requests.js';
 import { serializeRequest } from './serialize-request.js';
+import { tooManyPending } from './server-error.js';
 
 /** What the lane needs from the SDK's transport. */
 export interface HttpSession {
@@ -66,6 +67,7 @@ export class HttpLane implements Lane {
   request(request: LaneRequest): Promise<LaneResult> {
     const { server, endpoint, session, maxBytes, rules, ignored } = this.#options;
     const id = this.#exchanges.reserve();
+    if (id === undefined) return Promise.reject(tooManyPending(server));
     let text: string;
     let headers: Record<string, string>;
     try {

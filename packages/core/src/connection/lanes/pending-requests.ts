@@ -25,9 +25,14 @@ export class PendingRequests<Item> {
     return this.#size;
   }
 
-  /** Reserves a slot: its number is for the item that `put` stores there. */
-  reserve(): number {
-    const place = this.#free.pop() ?? this.#items.length;
+  /** Reserves a slot: its number is for the item that `put` stores there. Undefined: all slots are taken. */
+  reserve(): number | undefined {
+    let place = this.#free.pop();
+    if (place === undefined) {
+      place = this.#items.length;
+      // Its number would lead to the slot of another request, which would get its answer.
+      if (place >= SLOT_COUNT) return undefined;
+    }
     this.#generation = (this.#generation + 1) % this.#generations;
     const number = this.#first + this.#generation * SLOT_COUNT + place;
     this.#ids[place] = number;

@@ -25,6 +25,14 @@ export function serverFlooded(server: string): TurnbuckleError {
   );
 }
 
+/** The lane has no number left for another request. */
+export const tooManyPending = (server: string): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', `Too many requests to server "${server}" are pending.`, {
+    server,
+    hint: 'This request was not sent. Try again when some of the others have ended.',
+    data: { sent: false },
+  });
+
 /** The server's own JSON-RPC error; `data.rpc` holds all of it, except overlong parts. */
 export function serverError(server: string, rpc: RpcError): TurnbuckleError {
   const own = localErrorOf(rpc);
