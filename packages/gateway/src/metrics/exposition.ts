@@ -28,13 +28,26 @@ export function renderFamilies(families: Iterable<Family>): string {
   let text = '';
   for (const family of families) {
     const { name, type, help } = family;
-    let lines = '';
-    for (const { suffix = '', labels, value } of family.samples())
-      lines += `${name}${suffix}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`;
+    const lines = renderSamples(family);
     if (lines !== '') text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines}`;
   }
   return text;
 }
+
+/** Empty if the system cannot read it now, such as without a free file descriptor: that must not hide the others. */
+function renderSamples(family: Family): string {
+  let lines = '';
+  try {
+    for (const { suffix = '', labels, value } of family.samples())
+      lines += `${family.name}${suffix}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}\n`;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return '';
+  }
+  return lines;
+}
+
+const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
 /** Label names are ours, values may be untrusted. */
 export const labelText = (labels: Labels): string =>

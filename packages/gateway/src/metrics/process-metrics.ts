@@ -1,5 +1,6 @@
 /** Process metrics: CPU time, memory and event loop delay. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import type { Family, Sample } from './exposition.js';
 
 const RESOLUTION_MS = 20;
@@ -54,7 +55,8 @@ export function watchProcess(): ProcessMetrics {
         'Start time of the process, in seconds since 1970.',
         () => startedAt,
       ),
-      gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
+      // Not from process.memoryUsage(), which needs a file descriptor.
+      gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => getHeapStatistics().used_heap_size),
       lateness,
     ],
     close: () => delay.disable(),
