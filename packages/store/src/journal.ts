@@ -109,8 +109,12 @@ export class Journal {
   }
 
   #measure(): void {
-    this.#closedBytes = Math.max(journalBytes(this.#options.directory) - this.#bytes, 0);
     this.#measuredAt = this.#now();
+    try {
+      this.#closedBytes = Math.max(journalBytes(this.#options.directory) - this.#bytes, 0);
+    } catch {
+      // Without a free descriptor, the last measurement holds: a record is written, or it is not.
+    }
   }
 
   #open(): number {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,6 +14,17 @@ async function directory(): Promise<string> {
 const DAY_MS = 24 * 3_600_000;
 
 describe('the limit of the journal', () => {
+  it('is the one that was measured last while the directory cannot be read', async () => {
+    const path = join(await directory(), 'journal');
+    let now = 0;
+    const journal = new Journal({ directory: path, durability: 'process', maxBytes: 10, now: () => now });
+    journal.append(JSON.stringify({ text: 'x' }));
+    expect(journal.capacity()).toBe('bare');
+    renameSync(path, `${path}-gone`);
+    now += DAY_MS;
+    expect(journal.capacity()).toBe('bare');
+  });
+
   it('drops the large parts first, then whole records, and accepts them again when there is room', async () => {
     const path = await directory();
     let now = 0;

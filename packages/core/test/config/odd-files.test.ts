@@ -210,6 +210,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/cli/src/calls/arguments-file.ts':
     'what its user names for one call: `<(command)` of a shell is a pipe',
   'packages/cli/src/commands/setup.ts': 'opens to write, after it was read',
+  'packages/cli/src/launch/code-cache.ts': 'state directory, and only files that it wrote',
+  'packages/cli/src/launch/compiled-chunks.ts': 'the files of this program',
   'packages/cli/src/serve/daemon-process.ts': 'opens its own log to write',
   'packages/cli/src/daemon/find-daemon.ts': 'state directory',
   'packages/cli/src/setup/self-reference.ts': 'state directory, and what this program is installed as',
