@@ -1,5 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+/** The files of the hostile suite that do more here than in other runs. */
+function measuringFiles(): string[] {
+  const folder = fileURLToPath(new URL('../../packages/core/test/hostile/', import.meta.url));
+  const measures = /\b(?:strainOf|expectCalm|timeBound|sampled|rounds)\b|\bfc\./;
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.test.ts') && measures.test(readFileSync(folder + name, 'utf8')))
+    .map((name) => `packages/core/test/hostile/${name}`);
+}
 
 const conditions = ['turnbuckle-source', 'import', 'node'];
 
@@ -8,10 +18,10 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // The hostile suite runs here too: its time limits hold only on a quiet machine. Property tests run here with more cases.
+    // What measures runs here too: its time limits hold only on a quiet machine. Property tests run here with more cases.
     include: [
       'e2e/soak/*.test.ts',
-      'packages/core/test/hostile/*.test.ts',
+      ...measuringFiles(),
       'packages/gateway/test/fuzz/*.test.ts',
       'packages/gateway/test/daemon/{large-inputs,large-lists}.test.ts',
       'packages/core/test/auth/race.test.ts',
