@@ -84,6 +84,11 @@ export class Visibility {
     return kind === 'tool' && this.#runtime.catalog.find(server, tool) !== undefined;
   }
 
+  /** The tools that currently exist. */
+  listedTools(): ReadonlyArray<{ readonly server: string; readonly tool: string; readonly kind: string }> {
+    return this.#runtime.catalog.list().map(({ server, tool }) => ({ server, tool, kind: 'tool' }));
+  }
+
   /** SERVER_UNKNOWN for a hidden server, as for one that does not exist. */
   requireServer(name: string): void {
     if (!this.canSee({ server: name }) || !this.#runtime.serverNames().includes(name))

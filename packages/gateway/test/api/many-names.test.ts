@@ -22,10 +22,11 @@ async function longestBlock<Answer>(send: () => Promise<Answer>): Promise<{ answ
   return { answer, ms: Math.max(ms, performance.now() - last) };
 }
 
-function fillLog(stage: Stage): void {
-  for (let at = 0; at < COUNT; at += 1)
+/** Appends a call of each of these. */
+function appendCalls(stage: Stage, kind: 'tool' | 'resource', names: readonly string[]): void {
+  for (const [at, tool] of names.entries())
     stage.log.append({
-      ...{ server: 'demo', tool: slowUri(at), toolName: 'demo_x', kind: 'resource', decision: 'allow' },
+      ...{ server: 'demo', tool, toolName: 'demo_x', kind, decision: 'allow' },
       ...{ id: `call-${at}`, startedAt: Date.now() - 60_000 + at, durationMs: 1, caller: 'agent' },
       ...{ arguments: '{}', argumentsBytes: 2, result: '{}', resultBytes: 2, outcome: 'ok', attempts: 1 },
     });
@@ -33,7 +34,11 @@ function fillLog(stage: Stage): void {
 
 it('names of the log', async () => {
   const stage = await openStage({ file });
-  fillLog(stage);
+  appendCalls(
+    stage,
+    'resource',
+    Array.from({ length: COUNT }, (_, at) => slowUri(at)),
+  );
   await stage.log.flush();
   const token = await stage.token(['read'], ['mcp_demo']);
   for (const path of ['/api/calls?limit=2', '/api/stats']) {
@@ -42,4 +47,15 @@ it('names of the log', async () => {
     expect(answer.text).toContain('x://');
     expect(ms, path).toBeLessThan(timeBound(150));
   }
+}, 60_000);
+
+it('tools are shown, however many other names are in the log', async () => {
+  const stage = await openStage({ file });
+  await stage.runtime.connectAll();
+  const names = [...Array.from({ length: 6_000 }, (_, at) => `a-${String(at).padStart(5, '0')}`), 'echo'];
+  appendCalls(stage, 'tool', names);
+  await stage.log.flush();
+  const token = await stage.token(['read'], ['mcp_demo']);
+  const { text } = await stage.ask('GET', '/api/calls?tool=echo', { token });
+  expect(JSON.parse(text).calls).toMatchObject([{ tool: 'echo' }]);
 }, 60_000);

@@ -191,8 +191,19 @@ const statsRoute = ({ runtime, log, queue }: CallRouteOptions): ApiRoute => ({
 async function visibleNames(log: CallQueries, visibility: Visibility): Promise<VisibleName[] | undefined> {
   if (visibility.isUnrestricted) return undefined;
   const toSeen = (name: LogName): VisibilityTarget => ({ ...name, kind: toKind(name.kind) });
-  const seen = await visibility.visibleOf(await log.names(), toSeen);
+  const seen = await visibility.visibleOf(namesToDecide(await log.names(), visibility), toSeen);
   return seen.map((name) => ({ ...name, mustBeFound: !visibility.isListedTool(toSeen(name)) }));
+}
+
+/** From this many on, the log may have left some out. */
+const MANY_NAMES = 5_000;
+
+/** Anybody can put names into the log by calling what does not exist: they must not displace the tools that do. */
+function namesToDecide(logged: readonly LogName[], visibility: Visibility): readonly LogName[] {
+  if (logged.length < MANY_NAMES) return logged;
+  const keyOf = ({ server, tool, kind }: LogName): string => JSON.stringify([server, tool, kind]);
+  const named = [...logged, ...visibility.listedTools()].map((name) => [keyOf(name), name] as const);
+  return [...new Map(named).values()];
 }
 
 const toKind = (kind: string): VisibilityTarget['kind'] =>
