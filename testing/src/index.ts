@@ -6,6 +6,7 @@ export { freePort } from './free-port.js';
 export { FuzzMessages } from './fuzz/fuzz-messages.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
 export { movableClock } from './movable-clock.js';
+export { type CollectedSpan, OtlpCollector } from './otlp-collector.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';
 export type { TemporaryDirectory } from './temporary-directory.js';

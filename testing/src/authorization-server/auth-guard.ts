@@ -70,6 +70,12 @@ export class AuthGuard {
     return refusal;
   }
 
+  /** Who the token of a request is for. */
+  async subjectOf(authorization = ''): Promise<string | undefined> {
+    const [, token = ''] = authorization.split(' ');
+    return (await this.authorizationServer.inspect(token))?.subject;
+  }
+
   async #authorize(request: IncomingMessage, url: URL, body: unknown): Promise<Refusal | undefined> {
     const { dpop, scope } = this.#options;
     const scheme = dpop === undefined ? 'Bearer' : 'DPoP';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type FixtureName, startFixture } from '../fixture.js';
-import type { JsonObject } from '../kernel/json.js';
+import { type JsonObject, toObject } from '../kernel/json.js';
 import { readBody } from '../transports/read-body.js';
 import { AuthGuard, type AuthGuardOptions } from './auth-guard.js';
 
@@ -9,6 +9,8 @@ export interface ProtectedServerOptions extends AuthGuardOptions {
   readonly transport?: 'http' | 'sse' | 'websocket' | undefined;
   readonly fixture?: FixtureName | undefined;
   readonly flags?: readonly string[] | undefined;
+  /** Calls tell the server who the token is for, in the `subject` of their `_meta`: its tool `meta` returns it. */
+  readonly tellsSubject?: boolean | undefined;
   /** Default: a free port. The address is 127.0.0.1. */
   readonly port?: number | undefined;
 }
@@ -51,7 +53,7 @@ export async function startProtectedServer(options: ProtectedServerOptions): Pro
   server.on('request', (request, response) => {
     const url = new URL(request.url ?? '/', guard.resource);
     if (url.pathname.startsWith(WELL_KNOWN)) return describe(response, outside);
-    void forward(request, response, { url, target, guard });
+    void forward(request, response, { url, target, guard, tellsSubject: options.tellsSubject });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     sockets.add(socket);
@@ -75,17 +77,19 @@ interface ProxyContext {
   readonly url: URL;
   readonly target: URL;
   readonly guard: AuthGuard;
+  readonly tellsSubject?: boolean | undefined;
 }
 
 async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { url, target, guard }: ProxyContext,
+  { url, target, guard, tellsSubject = false }: ProxyContext,
 ): Promise<void> {
   const text = request.method === 'POST' ? await readBody(request) : '';
   const refusal = await guard.check(request, { url, body: parse(text) });
   if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end();
-  const { authorization: _, dpop: __, ...headers } = request.headers;
+  const { authorization, dpop: _, 'content-length': __, ...headers } = request.headers;
+  const body = tellsSubject ? withSubject(text, await guard.subjectOf(authorization)) : text;
   const inner = send(
     new URL(`${url.pathname}${url.search}`, target),
     { method: request.method, headers },
@@ -101,7 +105,15 @@ async function forward(
   );
   inner.on('error', () => response.destroy());
   response.on('close', () => inner.destroy());
-  inner.end(text);
+  inner.end(body);
+}
+
+function withSubject(text: string, subject: string | undefined): string {
+  const message = toObject(parse(text));
+  if (message.method !== 'tools/call') return text;
+  const params = toObject(message.params);
+  const _meta = { ...toObject(params._meta), subject: subject ?? null };
+  return JSON.stringify({ ...message, params: { ...params, _meta } });
 }
 
 async function upgrade(

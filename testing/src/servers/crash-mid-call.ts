@@ -2,6 +2,7 @@ import { Flags } from '../kernel/flags.js';
 import { serve } from '../serve.js';
 import { createBasicTools } from '../tools/basic-tools.js';
 import { createEffectTools, EffectLog } from '../tools/effect-tools.js';
+import { createSleepTools } from '../tools/sleep-tools.js';
 import { createTool } from '../tools/tool.js';
 
 // Exits at the worst moment: in the tool `die` (after its effect, before its response), with --at-start before the
@@ -28,6 +29,7 @@ await serve(
     tools: [
       ...createBasicTools(),
       ...createEffectTools(log),
+      ...createSleepTools(),
       createTool(
         { name: 'die', description: 'Dies after its effect', annotations: { destructiveHint: true } },
         () => {
