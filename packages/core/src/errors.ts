@@ -133,6 +133,9 @@ export class TurnbuckleError extends Error {
   }
 }
 
+/** The hint of an error that only the authors of a server can correct. */
+export const SERVER_BUG_HINT = 'This is a bug in the server. Report it to the authors of the server.';
+
 /** The `code` of an error of Node or of ours, such as ENOENT; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

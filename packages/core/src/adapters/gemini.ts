@@ -55,7 +55,7 @@ const FORMATS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 function keptInOpenApi(keyword: string, value: unknown, kind: ShapeKind): boolean {
-  if (keyword === 'format') return FORMATS[kind]?.includes(value) ?? false;
+  if (keyword === 'format') return Object.hasOwn(FORMATS, kind) && FORMATS[kind]?.includes(value) === true;
   // Only strings can be enumerated, and none may be empty.
   if (keyword === 'enum') return kind === 'string' && Array.isArray(value) && !value.includes('');
   return [...COUNT_KEYWORDS, 'pattern', 'minimum', 'maximum'].includes(keyword);

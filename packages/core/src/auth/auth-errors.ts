@@ -1,6 +1,7 @@
 /** Errors of a sign-in in our own words: the texts of an authorization server are not repeated. */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../json/is-record.js';
+import { shellQuote } from '../text/shell-quote.js';
 
 /** The challenge of a server that rejected a request. */
 export interface Challenge {
@@ -11,19 +12,29 @@ export interface Challenge {
   readonly dpop?: boolean | undefined;
 }
 
+/** Whose sign-in it is: that of a server, or of one agent there. */
+export interface LoginSubject {
+  readonly server: string;
+  readonly agent?: string | undefined;
+}
+
+/** The command that signs in. */
+export const loginCommand = ({ server, agent }: LoginSubject): string =>
+  `turnbuckle login ${shellQuote(server)}${agent === undefined ? '' : ` --agent ${shellQuote(agent)}`}`;
+
 export function signInRequired(
-  server: string,
+  { server, agent }: LoginSubject,
   { status, challenge, why }: { status: number; challenge?: Challenge | undefined; why: string },
 ): TurnbuckleError {
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" ${why}.`, {
     server,
-    hint: `Sign in: turnbuckle login ${server}`,
+    hint: `Sign in: ${loginCommand({ server, agent })}`,
     data: { status, sent: false, ...(challenge !== undefined && { challenge }) },
   });
 }
 
 export function scopeMissing(
-  server: string,
+  { server, agent }: LoginSubject,
   { scope, challenge }: { scope: string | undefined; challenge: Challenge },
 ): TurnbuckleError {
   const asked = scope === undefined ? '' : ` Required scopes: ${scope}.`;
@@ -34,7 +45,7 @@ export function scopeMissing(
     `The sign-in to server "${server}" lacks a scope that this call requires.${asked}`,
     {
       server,
-      hint: `Sign in again with more scopes: turnbuckle login ${server}${wider}`,
+      hint: `Sign in again with more scopes: ${loginCommand({ server, agent })}${wider}`,
       data: { status: 403, sent: false, scope, challenge },
     },
   );
@@ -50,7 +61,7 @@ export function authorizationServerChanged(
     `Server "${server}" now uses a different authorization server. The client secret was not sent to the new one.`,
     {
       server,
-      hint: `If this is expected, set auth.issuer to the new authorization server, or sign out and start over: turnbuckle logout ${server}`,
+      hint: `If this is expected, set auth.issuer to the new authorization server, or sign out and start over: turnbuckle logout ${shellQuote(server)}`,
       data: { status: 401, sent: false, was, is },
     },
   );
@@ -66,7 +77,7 @@ export function authFailed(server: string, step: string, cause: unknown): Turnbu
     {
       server,
       cause,
-      hint: HINTS[code ?? ''] ?? `Try again: turnbuckle login ${server}`,
+      hint: HINTS.get(code ?? '') ?? `Try again: turnbuckle login ${shellQuote(server)}`,
       data: { step, ...(code !== undefined && { error: code }) },
     },
   );
@@ -107,11 +118,14 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'too_many_requests',
 ]);
 
-const HINTS: Readonly<Record<string, string>> = {
-  access_denied: 'Access was denied. Sign in again and grant access.',
-  invalid_client: 'The authorization server rejected the client. Check auth.clientId and auth.clientSecret.',
-  invalid_scope: 'The authorization server rejected a scope. Check auth.scopes.',
-};
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['access_denied', 'Access was denied. Sign in again and grant access.'],
+  [
+    'invalid_client',
+    'The authorization server rejected the client. Check auth.clientId and auth.clientSecret.',
+  ],
+  ['invalid_scope', 'The authorization server rejected a scope. Check auth.scopes.'],
+]);
 
 /** The OAuth error code; anything that does not look like one is ignored. */
 export function oauthCode(error: unknown): string | undefined {

@@ -37,6 +37,8 @@ import { renewAheadMs, type Tokens } from './tokens.js';
 
 export interface OAuthAuthorizerOptions {
   readonly server: string;
+  /** The agent that it is for; absent: the server itself. */
+  readonly agent?: string | undefined;
   readonly serverUrl: string;
   readonly config: OAuthConfig | MachineConfig;
   /** No sign-in is known: without the store, requests are sent without a token. */
@@ -67,6 +69,8 @@ export class OAuthAuthorizer implements Authorizer {
   #dpop: DpopSession | undefined;
   #renewing: Promise<void> | undefined;
   #replacing: Promise<void> | undefined;
+  /** Counts sign-ins and sign-outs: what was read from the store before one is outdated. */
+  #adoptions = 0;
   /** The token with which a user was last required; null: no token. */
   #rejectedToken: string | null | undefined;
   /** The token in the store that could not be overwritten. */
@@ -89,7 +93,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   /** Reads the store, once. */
   load(): Promise<void> {
-    this.#loading ??= this.#options.store.load(this.#key).then((stored) => this.#apply(stored));
+    this.#loading ??= this.#readStore();
     this.#loading.catch(() => {
       this.#loading = undefined;
     });
@@ -98,13 +102,15 @@ export class OAuthAuthorizer implements Authorizer {
 
   /** Reads the store again; true if it has a token that was not rejected. */
   async reload(): Promise<boolean> {
-    await this.#apply(await this.#loadStored());
+    await this.#readStore();
     const now = this.#signIn?.tokens?.accessToken;
     return now !== undefined && now !== this.#rejectedToken;
   }
 
   /** The user has signed in or out. */
   async adopt(signIn: SignIn | undefined): Promise<void> {
+    this.#adoptions += 1;
+    this.#staleStoredToken = undefined;
     this.#backoff.reset();
     await this.#apply(signIn);
   }
@@ -195,13 +201,13 @@ export class OAuthAuthorizer implements Authorizer {
       this.#rejectedToken = tokens?.accessToken ?? null;
       return false;
     }
-    const { server, config } = this.#options;
+    const { config } = this.#options;
     if (tokens === undefined && !isMachineConfig(config))
-      throw signInRequired(server, { status: 403, challenge, why: 'requires authentication' });
+      throw signInRequired(this.#options, { status: 403, challenge, why: 'requires authentication' });
     const had = tokens?.scope ?? this.#signIn?.requestedScope;
     const scope = computeScopeUnion(had, challenge.scope);
     if (!isMachineConfig(config) || round >= MAX_AUTH_RETRIES || !isStrictScopeSuperset(scope, had))
-      throw scopeMissing(server, { scope, challenge });
+      throw scopeMissing(this.#options, { scope, challenge });
     await this.#renew(tokens, { ...challenge, scope });
     return true;
   }
@@ -258,7 +264,11 @@ export class OAuthAuthorizer implements Authorizer {
       await this.#apply(stored);
       return true;
     };
-    const isDone = async (): Promise<boolean> => takeNewer(await this.#loadStored());
+    const isDone = async (): Promise<boolean> => {
+      const adoptions = this.#adoptions;
+      const stored = await this.#loadStored();
+      return adoptions === this.#adoptions && takeNewer(stored);
+    };
     return store.withLockUnless(this.#key, isDone, async () => {
       const stored = await this.#loadStored();
       if (await takeNewer(stored)) return;
@@ -269,6 +279,12 @@ export class OAuthAuthorizer implements Authorizer {
       await store.save(this.#key, renewed);
       this.#staleStoredToken = undefined;
     });
+  }
+
+  async #readStore(): Promise<void> {
+    const adoptions = this.#adoptions;
+    const stored = await this.#loadStored();
+    if (adoptions === this.#adoptions) await this.#apply(stored);
   }
 
   /** The stored sign-in, unless ours is newer and could not be written. */
@@ -341,7 +357,7 @@ export class OAuthAuthorizer implements Authorizer {
 
   #signInRequired(challenge: Challenge | undefined, why: string): TurnbuckleError {
     this.#rejectedToken = this.#signIn?.tokens?.accessToken ?? null;
-    return signInRequired(this.#options.server, { status: 401, challenge, why });
+    return signInRequired(this.#options, { status: 401, challenge, why });
   }
 }
 

@@ -32,7 +32,7 @@ export interface ServerAuthParts {
 const DEFAULT_OAUTH: OAuthConfig = { type: 'oauth' };
 
 export async function createServerAuth(
-  server: string,
+  { name: server, agent }: { readonly name: string; readonly agent?: string | undefined },
   config: RemoteServer,
   { now, monotonicNow, onSecret, openStore }: ServerAuthParts,
 ): Promise<ServerAuth> {
@@ -49,6 +49,7 @@ export async function createServerAuth(
   const [{ OAuthAuthorizer }, store] = await Promise.all([import('./oauth-authorizer.js'), openStore()]);
   const oauth = new OAuthAuthorizer({
     server,
+    agent,
     serverUrl: url,
     config: oauthConfig,
     optional: config.auth === undefined,
@@ -65,7 +66,7 @@ export async function createServerAuth(
 /**
  * A server without an `auth` block can be signed in to when it requires it, unless its headers already authenticate.
  */
-function authOf({ auth, headers }: RemoteServer): AuthConfig {
+export function authOf({ auth, headers }: RemoteServer): AuthConfig {
   if (auth !== undefined) return auth;
   const said = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
   return said ? { type: 'none' } : DEFAULT_OAUTH;

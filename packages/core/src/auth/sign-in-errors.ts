@@ -1,5 +1,7 @@
 /** Errors of a sign-in that the authorization server did not cause. */
 import { TurnbuckleError } from '../errors.js';
+import { shellQuote } from '../text/shell-quote.js';
+import { type LoginSubject, loginCommand } from './auth-errors.js';
 
 export function signInNotSupported(server: string, type: string): TurnbuckleError {
   return new TurnbuckleError('AUTH_FAILED', `Server "${server}" does not use sign-in.`, {
@@ -19,15 +21,15 @@ export function noAuthorizationServer(server: string, cause?: unknown): Turnbuck
     {
       server,
       cause,
-      hint: `Use a token instead. Set "auth": { "type": "bearer", "token": "\${secret:${server}}" } in the configuration of the server, then run: turnbuckle secrets set ${server}`,
+      hint: `Use a token instead. Set "auth": { "type": "bearer", "token": "\${secret:${server}}" } in the configuration of the server, then run: turnbuckle secrets set ${shellQuote(server)}`,
     },
   );
 }
 
-export function signInPromptsMissing(server: string): TurnbuckleError {
+export function signInPromptsMissing({ server, agent }: LoginSubject): TurnbuckleError {
   return new TurnbuckleError('AUTH_REQUIRED', `Sign-in to server "${server}" requires user interaction.`, {
     server,
-    hint: `Run: turnbuckle login ${server}`,
+    hint: `Run: ${loginCommand({ server, agent })}`,
   });
 }
 
@@ -37,9 +39,9 @@ export function signInAbandoned(server: string): TurnbuckleError {
   });
 }
 
-export function signInTimedOut(server: string): TurnbuckleError {
+export function signInTimedOut({ server, agent }: LoginSubject): TurnbuckleError {
   return new TurnbuckleError('AUTH_FAILED', `Sign-in to server "${server}" timed out.`, {
     server,
-    hint: `Try again: turnbuckle login ${server}`,
+    hint: `Try again: ${loginCommand({ server, agent })}`,
   });
 }

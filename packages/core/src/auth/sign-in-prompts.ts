@@ -3,6 +3,8 @@
 export interface SignInPage {
   /** The server's name in the configuration. */
   readonly server: string;
+  /** The agent whose account it is; absent: the server itself. */
+  readonly agent?: string | undefined;
   /** Where the user signs in; http(s), verified. */
   readonly url: string;
 }
@@ -17,3 +19,14 @@ export interface SignInPrompts {
 }
 
 export type SignInMethod = 'browser' | 'paste' | 'device';
+
+/** The prompts for the account of an agent: their pages name it. */
+export function promptsFor(agent: string | undefined, prompts: SignInPrompts): SignInPrompts {
+  if (agent === undefined) return prompts;
+  const { paste, showCode } = prompts;
+  return {
+    open: (page) => prompts.open({ ...page, agent }),
+    paste: paste && ((page, signal) => paste.call(prompts, { ...page, agent }, signal)),
+    showCode: showCode && ((page) => showCode.call(prompts, { ...page, agent })),
+  };
+}

@@ -10,7 +10,14 @@ import type { AuthConfig } from '../config/schema/auth-schema.js';
 import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Challenge } from './auth-errors.js';
 import type { Authorizer } from './authorizer.js';
-import { accountOf, createServerAuth, networkOf, type RemoteServer, type ServerAuth } from './server-auth.js';
+import {
+  accountOf,
+  authOf,
+  createServerAuth,
+  networkOf,
+  type RemoteServer,
+  type ServerAuth,
+} from './server-auth.js';
 import { SignInCooldown } from './sign-in-cooldown.js';
 import {
   signInAbandoned,
@@ -18,8 +25,8 @@ import {
   signInPromptsMissing,
   signInTimedOut,
 } from './sign-in-errors.js';
-import type { SignInMethod, SignInPrompts } from './sign-in-prompts.js';
-import type { SignInStore, VaultLike, VaultSource } from './sign-in-store.js';
+import { promptsFor, type SignInMethod, type SignInPrompts } from './sign-in-prompts.js';
+import type { SignIn, SignInStore, VaultLike, VaultSource } from './sign-in-store.js';
 
 export interface SignInRequest {
   readonly method?: SignInMethod | undefined;
@@ -29,6 +36,8 @@ export interface SignInRequest {
   /** Even if the current sign-in is valid. */
   readonly force?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** For an agent with a sign-in of its own at the server: signs in its account. */
+  readonly agent?: string | undefined;
 }
 
 /** The displayable part of a sign-in: no token. */
@@ -58,15 +67,38 @@ export interface SignInsOptions {
   readonly onSecret: (value: string) => void;
 }
 
-/** What a sign-in is for. */
-export interface SignInTarget {
+/** Whose sign-in it is: that of the server itself, or of one agent with a sign-in of its own there. */
+export interface SignInOwner {
+  /** The server. */
   readonly name: string;
+  readonly agent?: string | undefined;
+}
+
+/** What a sign-in is for. */
+export interface SignInTarget extends SignInOwner {
   readonly connection: { open(): Promise<unknown> };
-  disconnect(): Promise<void>;
+  /** Connects again what these owners have connected. */
+  reconnect(owners: readonly SignInOwner[]): Promise<void>;
+}
+
+/** What the connections of one owner authenticate with. */
+interface OwnedAuth {
+  readonly owner: SignInOwner;
+  /** The part of the configuration that it was made from. */
+  readonly made: string;
+  readonly known: Promise<ServerAuth>;
+}
+
+interface CompletedSignIn {
+  /** Everyone who uses the account. */
+  readonly owners: readonly SignInOwner[];
+  /** There was another one before, maybe of somebody else. */
+  readonly isReplacement: boolean;
 }
 
 /** A sign-in in progress, and the number of its waiters. */
 interface PendingSignIn {
+  readonly server: string;
   readonly done: Promise<boolean>;
   readonly abort: AbortController;
   waiting: number;
@@ -84,7 +116,7 @@ const SIGN_IN_TIMEOUT_MS = 5 * 60_000;
 
 export class SignIns {
   readonly #options: SignInsOptions;
-  readonly #authByServer = new Map<string, { readonly made: string; readonly known: Promise<ServerAuth> }>();
+  readonly #authByOwner = new Map<string, OwnedAuth>();
   readonly #pending = new Map<string, PendingSignIn>();
   readonly #openStore: () => Promise<SignInStore>;
   readonly #cooldown: SignInCooldown;
@@ -95,9 +127,9 @@ export class SignIns {
     this.#openStore = retryableOnce(() => createStore(options));
   }
 
-  /** The authorizer of a server, shared by all its connections. */
-  async authorizer(server: string, config: RemoteServer): Promise<Authorizer | undefined> {
-    return (await this.#resolveAuth(server, config)).authorizer;
+  /** The authorizer of a server, or of an agent there, shared by all its connections. */
+  async authorizer(owner: SignInOwner, config: RemoteServer): Promise<Authorizer | undefined> {
+    return (await this.#resolveAuth(owner, config)).authorizer;
   }
 
   /** Whether an interactive sign-in is possible right away. */
@@ -107,45 +139,46 @@ export class SignIns {
 
   /** Signs in; false if it was not necessary. Concurrent requests share one sign-in. */
   signIn(server: SignInTarget, request: SignInRequest): Promise<boolean> {
-    this.#cooldown.clear(server.name);
-    return this.#joinOrStart(server.name, request.signal, (signal) =>
+    this.#cooldown.clear(keyOf(server));
+    return this.#joinOrStart(server, request.signal, (signal) =>
       this.#signIn(server, { ...request, signal }),
     );
   }
 
   /** One sign-in for all waiters: a cancelled one leaves it to the others, the last one ends it. */
   async #joinOrStart(
-    server: string,
+    owner: SignInOwner,
     signal: AbortSignal | undefined,
     begin: (signal: AbortSignal) => Promise<boolean>,
   ): Promise<boolean> {
     throwIfCancelled(signal);
-    const running = this.#pending.get(server) ?? this.#start(server, begin);
+    const key = keyOf(owner);
+    const running = this.#pending.get(key) ?? this.#start(owner, begin);
     running.waiting += 1;
     try {
       return await untilAborted(() => running.done, signal);
     } finally {
       running.waiting -= 1;
-      if (running.waiting === 0) this.#abort(server, running, signInAbandoned(server));
+      if (running.waiting === 0) this.#abort(key, running);
     }
   }
 
-  #start(server: string, begin: (signal: AbortSignal) => Promise<boolean>): PendingSignIn {
+  #start({ name, agent }: SignInOwner, begin: (signal: AbortSignal) => Promise<boolean>): PendingSignIn {
     const abort = new AbortController();
-    const running = { done: begin(abort.signal), abort, waiting: 0 };
-    this.#pending.set(server, running);
+    const running = { server: name, done: begin(abort.signal), abort, waiting: 0 };
+    this.#pending.set(keyOf({ name, agent }), running);
     return running;
   }
 
-  #abort(server: string, running: PendingSignIn, reason: TurnbuckleError): void {
-    if (this.#pending.get(server) === running) this.#pending.delete(server);
-    running.abort.abort(reason);
+  #abort(key: string, running: PendingSignIn): void {
+    if (this.#pending.get(key) === running) this.#pending.delete(key);
+    running.abort.abort(signInAbandoned(running.server));
   }
 
   /** Ends sign-ins in progress, and waits until refreshed tokens are stored. */
   async close(): Promise<void> {
-    for (const [server, running] of this.#pending) this.#abort(server, running, signInAbandoned(server));
-    const known = await Promise.allSettled([...this.#authByServer.values()].map((entry) => entry.known));
+    for (const [key, running] of this.#pending) this.#abort(key, running);
+    const known = await Promise.allSettled([...this.#authByOwner.values()].map((entry) => entry.known));
     await Promise.all(
       known.map((entry) => (entry.status === 'fulfilled' ? entry.value.oauth?.settled() : undefined)),
     );
@@ -158,7 +191,9 @@ export class SignIns {
     // A server may require more scopes after the sign-in, or a different authorization server.
     for (let visit = 0; visit < MAX_SIGN_IN_ATTEMPTS; visit += 1) {
       const asked = refused;
-      await this.#runSignIn(server, request, asked?.data?.challenge as Challenge | undefined);
+      const challenge = asked?.data?.challenge as Challenge | undefined;
+      const { owners, isReplacement } = await this.#runSignIn(server, request, challenge);
+      if (isReplacement) await server.reconnect(owners);
       refused = await this.#probeRefusal(server);
       if (refused === undefined) return true;
       // The same challenge again: a second sign-in would not help, unless the authorization server differs.
@@ -173,7 +208,7 @@ export class SignIns {
   }
 
   async #hasIssuerChanged(server: SignInTarget, refused: TurnbuckleError): Promise<boolean> {
-    const { oauth } = await this.#requireAuth(server.name);
+    const { oauth } = await this.#requireAuth(server);
     const challenge = refused.data?.challenge as Challenge | undefined;
     if (oauth === undefined || challenge === undefined) return false;
     // If that is unknown, the rejection itself is the answer.
@@ -185,77 +220,91 @@ export class SignIns {
    * this call or recently.
    */
   async signInForCall(
-    server: SignInTarget,
+    owner: SignInOwner,
     error: TurnbuckleError,
     { isRepeated, signal }: SignInTrigger,
   ): Promise<boolean> {
-    if (isRepeated) this.#cooldown.start(server.name, error);
-    if (this.#cooldown.isActive(server.name, error)) return false;
+    const key = keyOf(owner);
+    if (isRepeated) this.#cooldown.start(key, error);
+    if (this.#cooldown.isActive(key, error)) return false;
     // Rejected with the credentials from before a recent sign-in.
-    if (!isRepeated && error.code === 'AUTH_REQUIRED' && this.#cooldown.hasRecentSignIn(server.name))
-      return true;
+    if (!isRepeated && error.code === 'AUTH_REQUIRED' && this.#cooldown.hasRecentSignIn(key)) return true;
     const challenge = error.data?.challenge as Challenge | undefined;
-    return this.#joinOrStart(server.name, signal && toAbortSignal(signal), (shared) =>
-      this.#runSignIn(server, { signal: shared }, challenge).then(() => true),
+    return this.#joinOrStart(owner, signal && toAbortSignal(signal), (shared) =>
+      this.#runSignIn(owner, { signal: shared }, challenge).then(() => true),
     );
   }
 
   async #runSignIn(
-    server: SignInTarget,
+    owner: SignInOwner,
     request: SignInRequest,
     challenge: Challenge | undefined,
-  ): Promise<void> {
-    const { oauth, auth, url } = await this.#requireAuth(server.name);
-    if (oauth === undefined || auth.type !== 'oauth') throw signInNotSupported(server.name, auth.type);
+  ): Promise<CompletedSignIn> {
+    const { oauth, auth, url } = await this.#requireAuth(owner);
+    const subject = { server: owner.name, agent: owner.agent };
+    if (oauth === undefined || auth.type !== 'oauth') throw signInNotSupported(owner.name, auth.type);
     const prompts = request.prompts ?? this.#options.prompts;
-    if (prompts === undefined) throw signInPromptsMissing(server.name);
+    if (prompts === undefined) throw signInPromptsMissing(subject);
     const [{ signIn }, store] = await Promise.all([import('./sign-in.js'), this.#openStore()]);
     const timeout = AbortSignal.timeout(SIGN_IN_TIMEOUT_MS);
     const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
     await oauth.load();
+    const { signIn: earlier } = oauth;
     const done = await signIn({
-      server: server.name,
+      server: owner.name,
       serverUrl: url,
       config: auth,
       account: accountOf(auth),
       challenge,
-      earlier: oauth.signIn,
+      earlier,
       method: request.method ?? 'browser',
-      prompts,
+      prompts: promptsFor(owner.agent, prompts),
       scopes: request.scopes,
       ...(await networkOf(url, auth)),
       now: this.#options.now,
       signal,
     }).catch((error: unknown) => {
-      if (timeout.aborted) throw signInTimedOut(server.name);
+      if (timeout.aborted) throw signInTimedOut(subject);
       throw toTurnbuckleError(signal.aborted ? signal.reason : error);
     });
     await store.withLock(oauth.key, () => store.save(oauth.key, done));
-    await oauth.adopt(done);
-    this.#cooldown.recordSignIn(server.name);
+    const owners = await this.#adopt(oauth.key, done);
+    for (const one of owners) this.#cooldown.recordSignIn(keyOf(one));
+    return { owners, isReplacement: earlier?.tokens !== undefined };
+  }
+
+  /** For everyone who uses this account: agents can share one, and so can servers with the same URL. */
+  async #adopt(key: string, signIn: SignIn | undefined): Promise<readonly SignInOwner[]> {
+    const adopting = [...this.#authByOwner.values()].map(async ({ owner, known }) => {
+      const { oauth } = await known.catch((): Partial<ServerAuth> => ({}));
+      if (oauth?.key !== key) return [];
+      await oauth.adopt(signIn);
+      return [owner];
+    });
+    return (await Promise.all(adopting)).flat();
   }
 
   /** True if another process of this user has signed in meanwhile. */
-  async hasNewSignIn(server: string): Promise<boolean> {
-    const known = await this.#authByServer.get(server)?.known;
+  async hasNewSignIn(owner: SignInOwner): Promise<boolean> {
+    const known = await this.#authByOwner.get(keyOf(owner))?.known;
     return (await (known?.oauth?.reload() ?? known?.tokenFile?.hasNewToken())) ?? false;
   }
 
-  /** Removes the sign-in and revokes its tokens. */
+  /** Removes the sign-in, disconnects everyone who uses it, and revokes its tokens. */
   async signOut(
-    server: SignInTarget,
+    owner: SignInOwner,
     config: RemoteServer,
+    disconnect: (owners: readonly SignInOwner[]) => Promise<void>,
   ): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
-    const { oauth, auth, url } = await this.#resolveAuth(server.name, config);
-    if (oauth === undefined) throw signInNotSupported(server.name, auth.type);
+    const { oauth, auth, url } = await this.#resolveAuth(owner, config);
+    if (oauth === undefined) throw signInNotSupported(owner.name, auth.type);
     const store = await this.#openStore();
     const signedIn = await store.withLock(oauth.key, async () => {
       const stored = await store.load(oauth.key);
       await store.delete(oauth.key);
       return stored;
     });
-    await oauth.adopt(undefined);
-    await server.disconnect();
+    await disconnect(await this.#adopt(oauth.key, undefined));
     if (signedIn?.tokens === undefined) return { found: false, revoked: false };
     const { revoke } = await import('./flows/revoke.js');
     const { fetch } = await networkOf(url, auth);
@@ -263,8 +312,9 @@ export class SignIns {
   }
 
   /** The state of the sign-in for a server whose placeholders are filled in. */
-  async status(server: string, config: RemoteServer): Promise<SignInStatus> {
-    const { oauth, auth } = await this.#resolveAuth(server, config);
+  async status(owner: SignInOwner, config: RemoteServer): Promise<SignInStatus> {
+    const { oauth, auth } = await this.#resolveAuth(owner, config);
+    const { name: server } = owner;
     if (oauth === undefined) return { server, type: auth.type, signedIn: auth.type !== 'none' };
     await oauth.reload();
     const { signIn } = oauth;
@@ -282,23 +332,24 @@ export class SignIns {
     };
   }
 
-  #resolveAuth(server: string, config: RemoteServer): Promise<ServerAuth> {
-    const made = JSON.stringify([config.url, config.auth, Object.keys(config.headers)]);
-    const before = this.#authByServer.get(server);
+  #resolveAuth(owner: SignInOwner, config: RemoteServer): Promise<ServerAuth> {
+    const key = keyOf(owner);
+    const made = JSON.stringify([config.url, authOf(config), config.auth === undefined]);
+    const before = this.#authByOwner.get(key);
     if (before?.made === made) return before.known;
-    const known = createServerAuth(server, config, { ...this.#options, openStore: this.#openStore });
-    const entry = { made, known };
-    this.#authByServer.set(server, entry);
+    const known = createServerAuth(owner, config, { ...this.#options, openStore: this.#openStore });
+    const entry = { owner: { name: owner.name, agent: owner.agent }, made, known };
+    this.#authByOwner.set(key, entry);
     // After a failure, the next request starts over.
     known.catch(() => {
-      if (this.#authByServer.get(server) === entry) this.#authByServer.delete(server);
+      if (this.#authByOwner.get(key) === entry) this.#authByOwner.delete(key);
     });
     return known;
   }
 
-  async #requireAuth(server: string): Promise<ServerAuth> {
-    const known = this.#authByServer.get(server);
-    if (known === undefined) throw signInNotSupported(server, 'none');
+  async #requireAuth(owner: SignInOwner): Promise<ServerAuth> {
+    const known = this.#authByOwner.get(keyOf(owner));
+    if (known === undefined) throw signInNotSupported(owner.name, 'none');
     return known.known;
   }
 
@@ -314,6 +365,9 @@ export class SignIns {
     }
   }
 }
+
+const keyOf = ({ name, agent }: SignInOwner): string =>
+  JSON.stringify(agent === undefined ? [name] : [name, agent]);
 
 async function createStore({ vault, stateDir, environment }: SignInsOptions): Promise<SignInStore> {
   const { SignInStore } = await import('./sign-in-store.js');

@@ -10,7 +10,6 @@ export function staticCredential(auth: AuthConfig): Credentials | undefined {
     case 'bearer':
       return { authorization: `Bearer ${auth.token}` };
     case 'api-key':
-    case 'apiKey':
       return { [auth.headerName.toLowerCase()]: auth.apiKey };
     default:
       return undefined;

@@ -42,6 +42,7 @@ export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown
     server,
     tool: item,
     cause,
+    hint: `List what the server offers: turnbuckle ${kind}s ${shellQuote(server)}`,
   });
 }
 

@@ -29,6 +29,7 @@ import {
   checkName,
   checkOptions,
   extrasOf,
+  nestedOptions,
   type ReadRequest,
   withMeta,
 } from './call-request.js';
@@ -283,12 +284,14 @@ export class Calls {
     if (native === undefined) throw this.#resolver.unknownTool(request);
     const { signal, caller } = request;
     const { leftMs } = call.clock;
-    const over = leftMs === Number.POSITIVE_INFINITY ? undefined : new AbortController();
+    const isUnlimited = leftMs === Number.POSITIVE_INFINITY || native.resourceTool !== undefined;
+    const over = isUnlimited ? undefined : new AbortController();
     const signals = [signal && toAbortSignal(signal), over?.signal].filter((one) => one !== undefined);
     const running = runNative(native, args, {
       signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
       callerId: caller?.id,
       caller,
+      nested: nestedOptions(request, leftMs),
     });
     if (over === undefined) return running;
     // No silence limit applies, only the total limit.

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { ToolIdentity } from '../catalog/names.js';
 import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import { parseJson } from '../json/parse-json.js';
-import type { CallRequest } from './call-request.js';
+import type { CallRequest, toCallRequest } from './call-request.js';
 
 export interface Execution {
   readonly toolName: string;
@@ -36,15 +36,15 @@ export type ContentType =
 
 /** Makes a call and never throws. */
 export async function toExecution(
-  request: CallRequest & { readonly requestId: string },
+  request: ReturnType<typeof toCallRequest>,
   call: (request: CallRequest) => Promise<CallToolResult>,
 ): Promise<Execution> {
-  const { tool: toolName, requestId } = request;
+  const { tool: toolName, requestId, onResolved } = request;
   const started = performance.now();
   let found: ToolIdentity | undefined;
-  const onResolved = (tool: ToolIdentity): void => {
+  request.onResolved = (tool) => {
     found = tool;
-    request.onResolved?.(tool);
+    onResolved?.(tool);
   };
   const facts = (contentType: ContentType | undefined, error?: TurnbuckleError): Execution['mcp'] => ({
     // For a hidden tool, the outcome contains only what the caller sent.
@@ -55,7 +55,7 @@ export async function toExecution(
     requestId,
   });
   try {
-    const result = await call({ ...request, onResolved });
+    const result = await call(request);
     const { data, contentType } = toData(result);
     const success = result.isError !== true;
     const error = success ? undefined : toolErrorText(result);

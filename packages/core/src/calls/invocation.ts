@@ -10,7 +10,7 @@ import type { Server } from '../servers/server.js';
 import type { GuardedCall } from './authorization/guarded-call.js';
 import { type CallOptions, truncateName } from './call-request.js';
 import { describeExtras } from './request-content.js';
-import type { OutgoingCall } from './sending/send.js';
+import type { OutgoingCall } from './sending/outgoing-call.js';
 import { runInSlicesIfLarge } from './validate.js';
 
 export interface Invocation {

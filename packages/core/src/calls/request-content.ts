@@ -1,6 +1,7 @@
 /** The content of a call, for approval requests and for comparing calls. */
 
 import { copyRawNumbers, writeJson } from '../json/lossless-json.js';
+import { TRACESTATE_PATTERN } from '../telemetry/trace-meta.js';
 import type { GuardedCall } from './authorization/guarded-call.js';
 import { type CallOptions, type RequestExtras, withMeta } from './call-request.js';
 
@@ -17,7 +18,7 @@ const ROUTINE_META: ReadonlyMap<string, RegExp> = new Map([
 const VOLATILE_META: ReadonlyMap<string, RegExp> = new Map([
   ...ROUTINE_META,
   ['progressToken', /^/],
-  ['tracestate', /^(?:[a-z\d][\w*/@-]{0,255}=[!-+\--<>-~]{1,256}(?:,|$)){1,32}$/],
+  ['tracestate', TRACESTATE_PATTERN],
 ]);
 
 const matchesForm = (forms: ReadonlyMap<string, RegExp>, key: string, value: unknown): boolean =>

@@ -67,7 +67,8 @@ export class CallResolver {
       what: identity,
     });
     await this.#connect(call, server, request);
-    const found = catalog.find(identity.server, identity.tool);
+    const found =
+      catalog.find(identity.server, identity.tool) ?? server.ownToolsFor(caller)?.get(identity.tool);
     if (found !== undefined) return found;
     // A rule may deny something that does not exist: record that.
     if (caller !== undefined) this.#canSee(call, identity, caller);
@@ -141,10 +142,12 @@ export class CallResolver {
     return server === undefined ? parseToolName(this.#parts.naming, tool) : { server, tool };
   }
 
-  /** Connects the server if necessary. */
-  async #connect(call: ResolvingCall, server: Server, { signal }: CallOptions): Promise<void> {
+  /** Connects the server if necessary. A caller with credentials of its own does not need those of the server. */
+  async #connect(call: ResolvingCall, server: Server, { signal, caller }: CallOptions): Promise<void> {
     call.clock.setDefaultTotal(server.config.maxCallMs);
-    if (server.connection.link === undefined)
-      await this.#parts.sender.connect(server, { clock: call.clock, options: { signal } });
+    server.assertCredentials(caller);
+    const owner = server.credentialsAgent(caller) === undefined ? undefined : caller;
+    if (server.findConnection(owner)?.link === undefined)
+      await this.#parts.sender.connect(server, { clock: call.clock, options: { signal, caller: owner } });
   }
 }

@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Fault, SchemaChecks } from '../catalog/schemas/schema-checks.js';
 import type { CatalogTool } from '../catalog/tool.js';
-import { TurnbuckleError } from '../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../errors.js';
 import { inOneStep, inSlices } from '../json/slices.js';
 import { hasMorePartsThan } from '../json/write-large.js';
 
@@ -41,7 +41,7 @@ export function checkResult(checks: SchemaChecks, tool: CatalogTool, result: Cal
     throw new TurnbuckleError(
       'PROTOCOL_VIOLATION',
       `Invalid result from "${tool.name}": "content" is not an array.`,
-      about,
+      { ...about, hint: `The tool did run. ${SERVER_BUG_HINT}` },
     );
   }
   // A server request, or the result type of an extension, has no output yet.

@@ -35,11 +35,25 @@ interface ServerEntry {
   about: Readonly<Record<string, unknown>> | undefined;
 }
 
-type OnTools = (
-  server: string,
-  before: ReadonlyMap<string, CatalogTool>,
-  after: ReadonlyMap<string, CatalogTool>,
-) => void;
+interface ToolInfo {
+  readonly server: string;
+  readonly originalName: string;
+  readonly schema: CatalogTool['inputSchema'];
+  readonly fingerprint: string;
+  /** Whether its server has an open connection; a native tool always counts as connected. */
+  readonly connected: boolean;
+}
+
+interface CatalogHooks {
+  /** Called with every reading of a server's tools, before anyone else. */
+  readonly onTools?: (
+    server: string,
+    before: ReadonlyMap<string, CatalogTool>,
+    after: ReadonlyMap<string, CatalogTool>,
+  ) => void;
+  /** Whether the server has an open connection. */
+  readonly isConnected?: (server: string) => boolean;
+}
 
 export class Catalog {
   readonly #naming: NamingPreset;
@@ -51,10 +65,9 @@ export class Catalog {
   #sorted: readonly CatalogTool[] | undefined;
   /** Increases with every change. */
   version = 0;
-  readonly #onTools: OnTools | undefined;
+  readonly #hooks: CatalogHooks;
 
-  /** `onTools` is called with every reading of a server's tools, before anyone else. */
-  constructor(naming: NamingPreset, events: Events, onTools?: OnTools) {
+  constructor(naming: NamingPreset, events: Events, hooks: CatalogHooks = {}) {
     this.#naming = naming;
     this.#events = events;
     this.#flags = new FlagIndex(
@@ -62,7 +75,7 @@ export class Catalog {
       () => this.#byName.values(),
       () => this.#toolsToFlag(),
     );
-    this.#onTools = onTools;
+    this.#hooks = hooks;
   }
 
   // --- lookups ---------------------------------------------------------------------------------------
@@ -72,10 +85,12 @@ export class Catalog {
     return this.#byName.get(name);
   }
 
-  /** A server's tool by its original name. */
+  /** A server's tool by its original name, or a native tool. */
   find(server: string, tool: string): CatalogTool | undefined {
     const entry = this.#entries.get(server);
-    return entry === undefined || entry.hidden ? undefined : entry.tools.get(tool);
+    if (entry === undefined)
+      return server === NATIVE_SERVER && this.#native.has(tool) ? this.#byName.get(tool) : undefined;
+    return entry.hidden ? undefined : entry.tools.get(tool);
   }
 
   /** The same, including hidden tools. */
@@ -101,12 +116,8 @@ export class Catalog {
     return this.#byName.get(name)?.native === false;
   }
 
-  /** What a name refers to: server, original name, schema, fingerprint. */
-  info(
-    name: string,
-  ):
-    | { server: string; originalName: string; schema: CatalogTool['inputSchema']; fingerprint: string }
-    | undefined {
+  /** What a name refers to: server, original name, schema, fingerprint, and whether the server is connected. */
+  info(name: string): ToolInfo | undefined {
     const tool = this.#byName.get(name);
     if (tool === undefined) return undefined;
     return {
@@ -114,6 +125,7 @@ export class Catalog {
       originalName: tool.tool,
       schema: tool.inputSchema,
       fingerprint: fingerprint(tool.definition),
+      connected: tool.native || this.#hooks.isConnected?.(tool.server) === true,
     };
   }
 
@@ -157,6 +169,7 @@ export class Catalog {
     if (this.#byName.has(tool.name)) {
       throw new TurnbuckleError('NAME_TAKEN', `Tool "${tool.name}" already exists.`, {
         tool: tool.name,
+        hint: 'Choose another name, or unregister the existing tool first.',
       });
     }
     this.#native.set(tool.name, tool);
@@ -187,7 +200,7 @@ export class Catalog {
       for (const tool of before.values()) this.#byName.delete(tool.name);
       this.#addVisible(server, after.values());
     }
-    this.#onTools?.(server, before, after);
+    this.#hooks.onTools?.(server, before, after);
     const added = [...after.keys()].filter((name) => !before.has(name));
     const removed = [...before.keys()].filter((name) => !after.has(name));
     const changed = [...after].flatMap(([name, tool]) => {

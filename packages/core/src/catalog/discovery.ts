@@ -18,6 +18,8 @@ import { type CatalogTool, type ReadToolOptions, readTool } from './tool.js';
 /** The list settings of a server's configuration. */
 export interface ListSettings {
   readonly listTimeoutMs: number;
+  /** How long a list is fresh, whatever the server says. */
+  readonly listTtlMs?: number | undefined;
   readonly includeTools?: readonly string[] | undefined;
   readonly excludeTools: readonly string[];
 }
@@ -241,8 +243,8 @@ export class Discovery {
     if (!isCurrent()) return;
     const started = performance.now();
     // A TTL of zero means "do not rely on it", not "poll": only notifications count then.
-    const expiresAt =
-      listing.ttlMs !== undefined && listing.ttlMs > 0 ? monotonicNow() + listing.ttlMs : Infinity;
+    const ttlMs = settings.listTtlMs ?? listing.ttlMs ?? 0;
+    const expiresAt = ttlMs > 0 ? monotonicNow() + ttlMs : Infinity;
     if (kind === 'tools') {
       const read = await inSlices(this.#readTools(server, link, listing));
       if (!isCurrent() || this.#links.get(server) !== link) return;

@@ -2,7 +2,7 @@
 
 import type { Lane, LaneRequest, LaneResult } from '../connection/lanes/lane.js';
 import { deepResultOf } from '../connection/protocol/message.js';
-import { TurnbuckleError } from '../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../errors.js';
 import { isDeeperThan } from '../json/depth.js';
 import { isRecord } from '../json/is-record.js';
 import { detachRawText, keepRawNumbersOfEntries } from '../json/lossless-json.js';
@@ -158,6 +158,6 @@ function truncationReason(
 function notAList(server: string, method: string): TurnbuckleError {
   return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" returned no list for ${method}.`, {
     server,
-    hint: 'This is a bug in the server.',
+    hint: SERVER_BUG_HINT,
   });
 }

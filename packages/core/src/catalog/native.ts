@@ -1,5 +1,8 @@
 /** Native tools: functions of the host next to the tools of servers. */
+import type { Progress } from '../connection/lanes/lane.js';
+import type { ClientResponder } from '../connection/server-requests/client-responders.js';
 import { TurnbuckleError } from '../errors.js';
+import type { ApprovalRequestData } from '../events.js';
 import { isTextDeeperThan } from '../json/depth.js';
 import type { Caller } from '../policy/capabilities.js';
 import { isReservedName, isValidName, type NamingPreset } from './names.js';
@@ -17,6 +20,8 @@ export interface NativeTool {
    * `mcp:native/<name>`.
    */
   readonly public?: boolean | undefined;
+  /** One of the tools for resources and prompts: a view can switch them on and off. Its own reads have the time limits. */
+  readonly resourceTool?: 'views' | 'everywhere' | undefined;
   /** Returns a value (the data of the result) or an MCP result. An exception is a failure of the tool. */
   readonly run: (input: Readonly<Record<string, unknown>>, context: NativeContext) => unknown;
 }
@@ -26,6 +31,18 @@ export interface NativeContext {
   readonly callerId: string | undefined;
   /** The caller; absent: the host itself. The tool acts with the caller's rights. */
   readonly caller?: Caller | undefined;
+  /** Options of this call for the calls that the tool makes itself. */
+  readonly nested?: NestedCallOptions | undefined;
+}
+
+export interface NestedCallOptions {
+  readonly timeoutMs?: number | undefined;
+  /** What is left of it. */
+  readonly maxTotalMs?: number | undefined;
+  readonly approvalWaitMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onApproval?: ((asked: ApprovalRequestData) => void) | undefined;
+  readonly responder?: ClientResponder | undefined;
 }
 
 /** The server name that native tools are listed under; a configured server cannot have it. */

@@ -2,10 +2,12 @@
 import { resolve } from 'node:path';
 import { TurnbuckleError } from '../errors.js';
 import { isSecretName } from '../redaction/secret-names.js';
+import { selectAlike } from './credentials.js';
 import { isProjectScope } from './layers/layers.js';
 import type { ConfiguredServer } from './layers/loaded-config.js';
 import { type ConfigFault, formatFaults, parseServer } from './layers/parse.js';
-import { interpolate, type Placeholders, toVariableName } from './placeholders/interpolate.js';
+import { defaultableOf } from './layers/server-defaults.js';
+import { interpolate, type Placeholders, type Service, toVariableName } from './placeholders/interpolate.js';
 import { readSecret, type SecretSources } from './placeholders/secrets.js';
 import type { InputDeclaration } from './schema/file-schema.js';
 import type { ServerConfig } from './schema/schema.js';
@@ -20,8 +22,7 @@ export interface FillInSource {
   readonly askInput:
     | ((id: string, declared: InputDeclaration | undefined) => Promise<string | undefined>)
     | undefined;
-  /** See PlaceholderOwner. */
-  readonly isDaemon?: boolean | undefined;
+  readonly service?: Service | undefined;
 }
 
 /** Rejects with VARIABLE_MISSING, or with CONFIG_INVALID if the values make it invalid. */
@@ -32,14 +33,15 @@ export async function fillIn(
 ): Promise<ServerConfig> {
   const { name } = origin;
   const { file } = origin.origin;
-  const entry = await interpolate(origin.entry, placeholdersFor(origin, source), {
+  const entry = await interpolate(selectAlike(origin.entry, server), placeholdersFor(origin, source), {
     server: name,
     file,
-    isDaemon: source.isDaemon,
+    service: source.service,
   });
   try {
-    const filled = parseServer(name, entry);
-    return withWorkingDirectory({ ...filled, scope: server.scope, enabled: server.enabled }, origin);
+    const { scope, enabled } = server;
+    const filled = parseServer(name, { ...entry, ...defaultableOf(server) });
+    return withWorkingDirectory({ ...filled, scope, enabled }, origin);
   } catch (error) {
     throw error instanceof TurnbuckleError ? invalidAfterFillIn(error, file) : error;
   }

@@ -2,8 +2,9 @@
  * Blocks servers that the administrator forbids, that a project must not define, or that the user has not agreed to.
  */
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
-import { isRecord } from '../json/is-record.js';
 import { compileGlob } from '../text/glob.js';
+import { shellQuote } from '../text/shell-quote.js';
+import { environmentsOf } from './credentials.js';
 import { faultError } from './layers/file-errors.js';
 import { isProjectScope } from './layers/layers.js';
 import type { ConfiguredServer } from './layers/loaded-config.js';
@@ -89,12 +90,16 @@ function findUnsafeVariable(
   { name, entry, origin }: ConfiguredServer,
   { layers, userFile }: ServerGuardOptions,
 ): TurnbuckleError | undefined {
-  const variable = Object.keys(isRecord(entry.env) ? entry.env : {}).find(isUnsafeVariable);
-  if (variable === undefined) return undefined;
+  const found = environmentsOf(entry).flatMap(({ keys, env }) =>
+    Object.keys(env)
+      .filter(isUnsafeVariable)
+      .map((variable) => ({ variable, keys: [...keys, variable] })),
+  )[0];
+  if (found === undefined) return undefined;
+  const { variable, keys } = found;
   const written = layers
     .find(({ layer }) => layer.file === origin.file)
     ?.servers.find((one) => one.name === name);
-  const keys = ['env', variable];
   const fault = {
     ...(written?.positionOf(keys) ?? origin),
     path: keyPath(written?.path ?? name, keys),
@@ -134,6 +139,9 @@ function forbiddenError(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'CALL_DENIED',
     `Server "${server}" is forbidden by the administrator of this machine.`,
-    { server },
+    {
+      server,
+      hint: `Ask the administrator to allow it, or remove it: turnbuckle remove ${shellQuote(server)}`,
+    },
   );
 }

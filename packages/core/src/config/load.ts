@@ -4,6 +4,7 @@
  */
 import { isRecord } from '../json/is-record.js';
 import { inSlices, type Steps } from '../json/slices.js';
+import { shellQuote } from '../text/shell-quote.js';
 import { type Agreements, guardServers } from './guard.js';
 import { adjust, isAdjustment } from './layers/adjust.js';
 import { type EnvironmentSettings, environmentSettings } from './layers/environment-settings.js';
@@ -22,9 +23,11 @@ import { type ParsedEntry, parseEntry } from './layers/parse-entry.js';
 import { type ReadLayer, readLayer } from './layers/read-layer.js';
 import type { WrittenServer } from './layers/read-servers.js';
 import { existingPaths, retainLayer, retainServer } from './layers/retain-previous.js';
+import { mergeDefaults } from './layers/server-defaults.js';
 import { viewProblems } from './layers/view-problems.js';
 import type { FileSettings, SettingName } from './schema/file-schema.js';
 import type { FlowMode, PlacedRule } from './schema/rule-schema.js';
+import type { ServerDefaults } from './schema/schema.js';
 import { defaultsUsed } from './trust/trust.js';
 
 export interface LoadOptions extends Omit<LayerContext, 'exists'> {
@@ -32,6 +35,8 @@ export interface LoadOptions extends Omit<LayerContext, 'exists'> {
   readonly extra?: ReadonlyMap<string, Readonly<Record<string, unknown>>> | undefined;
   /** Default servers, used unless a file has one of the same name, as entries. */
   readonly fallbackServers?: LoadOptions['extra'];
+  /** Settings of the program: above those of all files but the managed one. */
+  readonly settings?: Pick<FileSettings, 'defaults' | 'limits'> | undefined;
   readonly trust: Agreements;
   /** The user agreed to all project servers for this run. */
   readonly trustProject?: boolean | undefined;
@@ -50,14 +55,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const [own, managed] = [layers.filter((one) => !isManaged(one)), layers.filter(isManaged)];
   const { fallbackServers, extra } = options;
   const all = [toLayer(fallbackServers, options), ...own, toLayer(extra, options), ...managed];
-  await inSlices(addServers(servers, all));
-  for (const [name, server] of servers) servers.set(name, retainServer(server, previous?.servers.get(name)));
   const variables = environmentSettings(environment);
   const { settings, settingOrigins } = mergeSettings([
     ...own.map(settingsOf),
     variables,
+    programSettings(options),
     ...managed.map(settingsOf),
   ]);
+  await inSlices(addServers(servers, all, settings.defaults));
+  for (const [name, server] of servers) servers.set(name, retainServer(server, previous?.servers.get(name)));
   const warnings = await guardServers(servers, {
     layers,
     settings,
@@ -105,25 +111,34 @@ function toLayer(named: LoadOptions['extra'], { cwd }: LoadOptions): LayerServer
 }
 
 /** Describing problems of hundreds of servers, with suggestions, takes long. */
-function* addServers(servers: Map<string, ConfiguredServer>, all: readonly LayerServers[]): Steps<void> {
-  for (const read of all)
-    for (const written of read.servers) {
-      addServer(servers, read, written);
+function* addServers(
+  servers: Map<string, ConfiguredServer>,
+  all: readonly LayerServers[],
+  defaults: ServerDefaults | undefined,
+): Steps<void> {
+  for (const { layer, settings, servers: listed } of all)
+    for (const written of listed) {
+      addServer(servers, { layer, written, defaults, inputs: settings.inputs ?? [] });
       yield;
     }
 }
 
+interface PlacedServer extends Pick<ConfiguredServer, 'inputs'> {
+  readonly layer: Layer;
+  readonly written: WrittenServer;
+  readonly defaults: ServerDefaults | undefined;
+}
+
 function addServer(
   servers: Map<string, ConfiguredServer>,
-  { layer, settings }: LayerServers,
-  written: WrittenServer,
+  { layer, written, defaults, inputs }: PlacedServer,
 ): void {
   const { name, entry } = written;
   const before = servers.get(name);
   if (before !== undefined && isAdjustment(entry)) {
     const narrowing = isProjectScope(layer.scope) && !isProjectScope(before.origin.scope);
-    const adjusted = adjust(before.entry, entry, { narrowing });
-    const parsed = parseEntry({ written, layer, entry: adjusted, scope: before.origin.scope });
+    const adjusted = adjust(before.entry, entry, { narrowing, defaults });
+    const parsed = parseEntry({ written, layer, entry: adjusted, scope: before.origin.scope, defaults });
     // Earlier problems are not caused by this file.
     const problem = parsed.problem === undefined ? undefined : (before.problem ?? parsed.problem);
     servers.set(name, { ...before, ...parsed, problem, entry: adjusted });
@@ -134,12 +149,12 @@ function addServer(
     entry: isRecord(entry) ? entry : {},
     ...(isOrphan(entry)
       ? orphanedEntry({ written, layer })
-      : parseEntry({ written, layer, entry, scope: layer.scope })),
+      : parseEntry({ written, layer, entry, scope: layer.scope, defaults })),
     kept: false,
     origin: { scope: layer.scope, file: layer.file, ...written.position },
     shadowed: before === undefined ? [] : [before.origin, ...before.shadowed],
     directory: layer.directory,
-    inputs: settings.inputs ?? [],
+    inputs,
   });
 }
 
@@ -149,7 +164,7 @@ const isOrphan = (entry: unknown): boolean => isAdjustment(entry) && Object.keys
 function orphanedEntry({ written, layer }: { written: WrittenServer; layer: Layer }): ParsedEntry {
   const { name, path } = written;
   const text = `the entry overrides settings of server "${name}", but no file defines that server`;
-  const hint = `Remove the entry: turnbuckle remove ${name}. Or add a "command" or a "url" to the entry.`;
+  const hint = `Remove the entry: turnbuckle remove ${shellQuote(name)}. Or add a "command" or a "url" to the entry.`;
   const problem = faultError(layer.file, { ...written.positionOf([]), path, text }, { server: name, hint });
   return { config: undefined, problem };
 }
@@ -170,13 +185,22 @@ function settingsOf({ settings, settingPositions, layer }: ReadLayer): SettingSo
   return { settings, origins: new Map(origins) };
 }
 
+function programSettings({ settings = {} }: LoadOptions): SettingSource {
+  const origin: Origin = { scope: 'flags', file: 'the host program', ...NO_POSITION };
+  const given = (['defaults', 'limits'] as const).filter((key) => settings[key] !== undefined);
+  return { settings, origins: new Map(given.map((key) => [key, origin])) };
+}
+
 function mergeSettings(sources: readonly SettingSource[]) {
   const settings: Partial<FileSettings> = {};
   const settingOrigins = new Map<SettingName, Origin>();
   for (const { settings: own, origins } of sources) {
     for (const [key, origin] of origins) {
       if (key === 'flows' && isProjectScope(origin.scope) && !isStricter(own.flows, settings.flows)) continue;
-      Object.assign(settings, { [key]: own[key] });
+      // The keys of these have precedence one by one.
+      if (key === 'limits') settings.limits = { ...settings.limits, ...own.limits };
+      else if (key === 'defaults') settings.defaults = mergeDefaults(settings.defaults, own.defaults);
+      else Object.assign(settings, { [key]: own[key] });
       settingOrigins.set(key, origin);
     }
   }
@@ -199,5 +223,10 @@ function toParsed(servers: ReadonlyMap<string, ConfiguredServer>): ParsedServers
     const used = inputs.length === 0 ? [] : defaultsUsed(JSON.stringify(entry), inputs);
     return [name, JSON.stringify([directory, used.map((one) => [one.id, one.default])])] as const;
   });
-  return { servers: new Map(usable), problems: new Map(wrong), contextKeys: new Map(surroundings) };
+  return {
+    servers: new Map(usable),
+    problems: new Map(wrong),
+    contextKeys: new Map(surroundings),
+    isFromFiles: true,
+  };
 }

@@ -7,6 +7,7 @@ import type { ServerConfig } from '../config/schema/schema.js';
 import { type ErrorCode, TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
+import { shellQuote } from '../text/shell-quote.js';
 import { Health } from './health.js';
 import { IdleTimer } from './idle-timer.js';
 import { type Link, type LinkOptions, openLink } from './link.js';
@@ -57,6 +58,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #state: ConnectionState = 'idle';
   #error: TurnbuckleError | undefined;
+  readonly #closedLinks = new WeakSet<Link>();
   #link: Link | undefined;
   #subscriptions: Subscriptions | undefined;
   #opening: Promise<Link> | undefined;
@@ -137,6 +139,11 @@ export class Connection {
   /** Closes this connection for good. Idempotent. */
   close(): Promise<void> {
     return this.#shutDown('close');
+  }
+
+  /** Whether we closed this link ourselves. */
+  hasClosed(link: Link): boolean {
+    return this.#closedLinks.has(link);
   }
 
   /** A call found the link broken although no close event came. */
@@ -242,7 +249,7 @@ export class Connection {
       {
         server: name,
         cause: error,
-        hint: `Increase listTimeoutMs if the server needs longer, or check the server's output: turnbuckle logs ${name}`,
+        hint: `Increase listTimeoutMs if the server needs longer, or check the server's output: turnbuckle logs ${shellQuote(name)}`,
       },
     );
   }
@@ -290,7 +297,7 @@ export class Connection {
     if (link === undefined) return;
     if (this.#options.monotonicNow() - this.#readyAt >= STABLE_LINK_MS) this.#attempts = 0;
     this.#release();
-    void link.close().catch(() => {});
+    void link.close(error).catch(() => {});
     this.#error = error;
     this.health.noteError(error);
     if (error.code === 'AUTH_REQUIRED') return this.#transition('refused-auth', error);
@@ -332,6 +339,7 @@ export class Connection {
     this.idle.cancel();
     this.#shouldBeOpen = false;
     const link = this.#link;
+    if (link !== undefined) this.#closedLinks.add(link);
     const opening = this.#opening;
     this.#opening = undefined;
     this.#release();

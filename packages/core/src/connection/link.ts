@@ -11,6 +11,7 @@ import type { Era, EraVerdicts } from './handshake/era-verdicts.js';
 import type { Peer, PeerOptions } from './handshake/peer.js';
 import { connectSdkPeer } from './handshake/sdk-peer.js';
 import type { Lane } from './lanes/lane.js';
+import { type LinkTelemetry, linkAttributes, ObservedLane, recordSession } from './lanes/observed-lane.js';
 import { timeoutError, translateError } from './lanes/translate-error.js';
 import { explainExit } from './processes/exit-error.js';
 import type { ClientResponders } from './server-requests/client-responders.js';
@@ -30,6 +31,8 @@ export interface LinkOptions extends ServerTransportOptions {
   readonly onCleanup: (done: Promise<void>) => void;
   /** A notification of the server: its method and params, untrusted. */
   readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
+  /** Observes its requests and its session. */
+  readonly telemetry?: LinkTelemetry | undefined;
 }
 
 export interface Link {
@@ -38,7 +41,8 @@ export interface Link {
   /** Copied from the peer for the hot path. */
   readonly lane: Lane;
   readonly era: Era;
-  close(): Promise<void>;
+  /** The error is the reason, if it broke. */
+  close(error?: TurnbuckleError): Promise<void>;
 }
 
 /** Resolves with a negotiated link or rejects with a TurnbuckleError; nothing is left running then. */
@@ -172,7 +176,10 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Connec
     const peer = await withDeadline(connecting, { ...time, server });
     // A server in this process needs no verdict.
     if (options.config.type !== 'in-process') await options.verdicts.set(options.config, peer.era);
-    return { peer, serverTransport, lane: peer.lane, era: peer.era, close: () => serverTransport.close() };
+    const link = { peer, serverTransport, lane: peer.lane, era: peer.era };
+    return options.telemetry === undefined
+      ? { ...link, close: () => serverTransport.close() }
+      : observeLink(link, options, options.telemetry);
   } catch (error) {
     const explained = await explainExit(server, serverTransport, error);
     options.onCleanup(serverTransport.close().catch(() => {}));
@@ -183,6 +190,39 @@ async function connectOnce(options: LinkOptions, { era, leftMs, signal }: Connec
         })
       : explained;
   }
+}
+
+/** Reports its requests, and its duration once it is closed. */
+function observeLink(
+  link: Omit<Link, 'close'>,
+  { server, config }: LinkOptions,
+  { telemetry, redact }: LinkTelemetry,
+): Link {
+  const { peer, serverTransport, lane, era } = link;
+  const { type: transport } = serverTransport;
+  const { protocolVersion } = peer;
+  const attributes = linkAttributes(
+    { server, transport, address: originOf(config), protocolVersion },
+    redact,
+  );
+  const opened = performance.now();
+  // Over HTTP, the newer revision has no sessions.
+  let isSession = era === 'legacy' || !serverTransport.hasHeaders;
+  const sessionId = (): string | undefined => serverTransport.transport.sessionId;
+  return {
+    ...link,
+    lane: new ObservedLane(lane, { telemetry, redact, attributes, sessionId }),
+    close: (error) => {
+      if (isSession) {
+        isSession = false;
+        recordSession(telemetry, (performance.now() - opened) / 1_000, {
+          ...attributes,
+          'error.type': error?.code,
+        });
+      }
+      return serverTransport.close();
+    },
+  };
 }
 
 async function withDeadline<T>(

@@ -12,6 +12,7 @@ export type { Permit } from '../calls/authorization/permit.js';
 export { MAX_NAME_LENGTH } from '../calls/call-request.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { FLAGS } from '../catalog/flags.js';
+export { hasOwnSignIn } from '../config/credentials.js';
 export { editConfig, editServers, type ServerEdit } from '../config/edit/config-editor.js';
 export { setKey, setServer } from '../config/edit/edit-servers.js';
 export type { ConfiguredServer, LoadedConfig } from '../config/layers/loaded-config.js';
@@ -22,7 +23,7 @@ export {
   replacementForAccess,
   type TokenAccess,
 } from '../config/schema/access-schema.js';
-export type { DaemonSettings } from '../config/schema/daemon-schema.js';
+export { type DaemonSettings, LOG_LEVELS, type LogLevel } from '../config/schema/daemon-schema.js';
 export { jsonSchema } from '../config/schema/json-schema.js';
 export type { PlacedRule } from '../config/schema/rule-schema.js';
 export type { ServersInput } from '../config/schema/schema.js';
@@ -33,7 +34,7 @@ export { checkSandbox } from '../connection/sandbox/sandbox-support.js';
 export type { ClientResponder } from '../connection/server-requests/client-responders.js';
 export type { ElicitationRequest } from '../connection/server-requests/host-requests.js';
 export { scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
-export { ERRORS, toTurnbuckleError } from '../errors.js';
+export { ERRORS, SERVER_BUG_HINT, toTurnbuckleError } from '../errors.js';
 export { GrowingBuffer } from '../fetching/growing-buffer.js';
 export { createGuardedFetch } from '../fetching/guarded-fetch.js';
 export { openBrowser } from '../fetching/open-browser.js';
@@ -60,10 +61,33 @@ export { inSlices, type Steps } from '../json/slices.js';
 export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';
-export { callerKey, identityOf } from '../policy/capabilities.js';
+export { callerKey, identityOf, isWithinLimits } from '../policy/capabilities.js';
 export { redactConfig } from '../redaction/redact-config.js';
 export { createRedactor, type Redactor } from '../redaction/redactor.js';
 export { loadConfiguration, type Reload } from '../runtime/configured.js';
 export { preload } from '../runtime/preload.js';
+export {
+  type Attributes,
+  type ClientTelemetry,
+  DURATION_BOUNDS,
+  DURATIONS,
+  type ObservedRequest,
+  type RequestEnd,
+  type RequestSpan,
+} from '../telemetry/client-telemetry.js';
+export {
+  attributeText,
+  operationAttributes,
+  type RequestTarget,
+  targetOf,
+} from '../telemetry/request-attributes.js';
+export {
+  parseTraceparent,
+  type RemoteSpan,
+  readBaggage,
+  readTraceMeta,
+  readTracestate,
+  type TraceMeta,
+} from '../telemetry/trace-meta.js';
 export { escapeHidden, findHidden, showLine, showText } from '../text/hidden-text.js';
 export { createVault, type Vault } from '../vault/vault.js';

@@ -1,5 +1,6 @@
 /** For programs that must start fast: what needs none of the runtime. No promise is made of these names. */
 export { errorCode } from '../errors.js';
+export { makeDirectory } from '../files/make-directory.js';
 export {
   ageOf,
   isProcessAlive,

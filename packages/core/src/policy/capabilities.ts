@@ -27,6 +27,8 @@ export interface CallerLimits {
   readonly servers?: ReadonlySet<string> | undefined;
   /** Tools by their names at their servers. Does not limit resources and prompts. */
   readonly tools?: ReadonlySet<string> | undefined;
+  /** Whether the tools for resources and prompts are in it, whatever `servers` and `tools` have. */
+  readonly resourceTools?: boolean | undefined;
   /** The capabilities that apply to the host itself, which otherwise needs none. */
   readonly capabilities?: readonly string[] | undefined;
   /** They ask and deny in addition to the ordinary rules; an `allow` only stops later rules of this list. */
@@ -37,11 +39,17 @@ export interface CallerLimits {
 export const agentOf = (caller: Caller | undefined): Caller | undefined =>
   caller?.isHost === true ? undefined : caller;
 
-/** Whether the item is within the limits of the caller's view. */
+/**
+ * Whether the item is within the limits of the caller's view. For one of the tools for resources and prompts,
+ * `resourceTool` says where they are: they show only what is in the view, so its `servers` do not exclude them.
+ */
 export function isWithinLimits(
   limits: CallerLimits | undefined,
   { server, tool, kind }: { server: string; tool: string; kind: string },
+  resourceTool?: 'views' | 'everywhere',
 ): boolean {
+  if (resourceTool !== undefined && kind === 'tool')
+    return limits?.resourceTools ?? (resourceTool === 'everywhere' && limits?.tools?.has(tool) !== false);
   if (limits === undefined) return true;
   if (limits.servers?.has(server) === false) return false;
   return kind !== 'tool' || limits.tools?.has(tool) !== false;
@@ -76,18 +84,21 @@ export type Grant =
       readonly ambiguous: ReadonlyArray<{ readonly word: string; readonly meanings: readonly string[] }>;
     };
 
+const EVERYTHING = 'mcp_integration';
+const GRANTED_EVERYTHING: Grant = { granted: true, by: EVERYTHING };
+
 /** Whether the caller's capabilities grant the tool, which one does, and which were too ambiguous to count. */
 export function findGrant(
-  caller: Pick<Caller, 'capabilities'>,
+  { capabilities: held }: Pick<Caller, 'capabilities'>,
   { server, tool }: { server: string; tool: string },
   known: KnownServers,
 ): Grant {
-  const held = new Set(caller.capabilities);
-  const exact = ['mcp_integration', `mcp:${server}/${tool}`, `mcp:${server}`].find((word) => held.has(word));
+  if (held.includes(EVERYTHING)) return GRANTED_EVERYTHING;
+  const exact = [`mcp:${server}/${tool}`, `mcp:${server}`].find((word) => held.includes(word));
   if (exact !== undefined) return { granted: true, by: exact };
   const ambiguous: Array<{ word: string; meanings: readonly string[] }> = [];
   for (const word of [`mcp_${server}`, `mcp_${server}_${tool}`]) {
-    if (!held.has(word)) continue;
+    if (!held.includes(word)) continue;
     const meanings = possibleMeanings(word, known);
     if (meanings.length === 1) return { granted: true, by: word };
     ambiguous.push({ word, meanings });

@@ -7,6 +7,7 @@
 import type { FlowMode, PlacedRule, RuleFlag } from '../config/schema/rule-schema.js';
 import type { DecidingRule } from '../events.js';
 import { agentOf, type Caller, findGrant, isWithinLimits, type KnownServers } from './capabilities.js';
+import { type ListOrMap, valuesFor } from './glob-map.js';
 import type {
   CompiledRule,
   RuleContext,
@@ -46,10 +47,13 @@ export interface Subject extends RuleSubject, SentData {
 
 export interface ServerPolicy {
   readonly trusted: boolean;
-  readonly requires: readonly string[];
+  /** The capabilities that a caller needs besides the one that grants the item, for all items or by globs of names. */
+  readonly requires: ListOrMap<string>;
   readonly scope?: RuleContext['scope'];
   /** For native tools: whether the tool is open to every agent that has any capability. */
   readonly isPublic?: ((tool: string) => boolean) | undefined;
+  /** For native tools: where the tool is, if it is one for resources and prompts. */
+  readonly resourceTool?: ((tool: string) => 'views' | 'everywhere' | undefined) | undefined;
 }
 
 export interface PolicyOptions {
@@ -78,6 +82,7 @@ const allow = (reason: string): Decision => ({ action: 'allow', reason, hidden: 
 const denyHidden = (reason: string): Decision => ({ action: 'deny', reason, hidden: true });
 
 const HOST_ALLOWED = allow('calls by the host are allowed');
+const VISIBLE = allow('the caller has a capability for it');
 const NO_MATCH: RuleMatch = { rule: undefined, minimum: undefined };
 /** Flags of text that tries to manipulate a model. */
 const INJECTION_FLAGS: ReadonlySet<RuleFlag> = new Set([
@@ -87,10 +92,8 @@ const INJECTION_FLAGS: ReadonlySet<RuleFlag> = new Set([
 ]);
 
 export function decide(caller: Caller | undefined, subject: Subject, options: PolicyOptions): Decision {
-  if (caller !== undefined) {
-    const granted = grant(caller, subject, options);
-    if (granted.action === 'deny') return granted;
-  }
+  const denial = caller === undefined ? undefined : missingGrant(caller, subject, options);
+  if (denial !== undefined) return denial;
   const agent = agentOf(caller);
   const decision = decideByRules(agent, subject, options);
   if (decision.action === 'deny') return decision;
@@ -103,15 +106,15 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
 
 /** The part of the decision that lists and calls share: whether the caller may see the item at all. */
 export function decideVisibility(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
-  const granted = grant(caller, subject, options);
-  if (granted.action === 'deny') return granted;
+  const denial = missingGrant(caller, subject, options);
+  if (denial !== undefined) return denial;
   const limits = limitRulesOf(caller, options);
-  if (options.rules === undefined && limits === undefined) return granted;
+  if (options.rules === undefined && limits === undefined) return VISIBLE;
   const agent = agentOf(caller);
   const context = contextOf(agent, subject, options);
   // As in `decide`, the host learns the reason. Items outside its view are hidden from the host too.
   const isHidden = agent !== undefined && options.rules?.hides(subject, context) === true;
-  return isHidden || limits?.hides(subject, context) === true ? denyHidden('a rule denies it') : granted;
+  return isHidden || limits?.hides(subject, context) === true ? denyHidden('a rule denies it') : VISIBLE;
 }
 
 /** Like `decideVisibility`, for an item that may not exist. False if visibility depends on annotations that are not known yet. */
@@ -124,13 +127,14 @@ export function isSurelyVisible(caller: Caller, subject: RuleSubject, options: P
   return !couldHide && limitRulesOf(caller, options)?.couldHide(subject, context) !== true;
 }
 
-function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision {
-  if (!isWithinLimits(caller.limits, subject)) return denyHidden('it is not in this view');
+/** The denial, if the caller's view or its capabilities do not include the item. */
+function missingGrant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision | undefined {
+  const { requires, isPublic, resourceTool } = options.serverPolicy(subject.server);
+  if (!isWithinLimits(caller.limits, subject, resourceTool?.(subject.tool)))
+    return denyHidden('it is not in this view');
   const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
-  if (capabilities === undefined) return HOST_ALLOWED;
-  const { requires, isPublic } = options.serverPolicy(subject.server);
-  if (capabilities.length > 0 && isPublic?.(subject.tool) === true)
-    return allow('it is a public native tool');
+  if (capabilities === undefined) return undefined;
+  if (capabilities.length > 0 && isPublic?.(subject.tool) === true) return undefined;
   const found = findGrant({ capabilities }, subject, options.known);
   if (!found.granted) {
     const [ambiguous] = found.ambiguous;
@@ -142,10 +146,8 @@ function grant(caller: Caller, subject: RuleSubject, options: PolicyOptions): De
       ambiguous,
     };
   }
-  const missing = requires.find((word) => !capabilities.includes(word));
-  return missing === undefined
-    ? allow(`granted by "${found.by}"`)
-    : denyHidden(`the caller lacks the capability "${missing}"`);
+  const missing = valuesFor(requires, subject)?.find((word) => !capabilities.includes(word));
+  return missing === undefined ? undefined : denyHidden(`the caller lacks the capability "${missing}"`);
 }
 
 function contextOf(
@@ -194,12 +196,16 @@ const allowsSecrets = (rule: CompiledRule | undefined): boolean =>
 const atLeastAsStrict = (decision: Decision, least: CompiledRule | undefined): Decision =>
   least !== undefined && decision.action !== 'deny' ? toDecision(least) : decision;
 
-const toDecision = (rule: CompiledRule): Decision => ({
-  action: rule.action,
-  reason: reasonOf(rule),
-  hidden: false,
-  rule: decidedBy(rule),
-});
+const ruleDecisions = new WeakMap<CompiledRule, Decision>();
+
+/** The same object for every call that the rule decides. */
+function toDecision(rule: CompiledRule): Decision {
+  const known = ruleDecisions.get(rule);
+  if (known !== undefined) return known;
+  const decision = { action: rule.action, reason: reasonOf(rule), hidden: false, rule: decidedBy(rule) };
+  ruleDecisions.set(rule, decision);
+  return decision;
+}
 
 function decideByDefault(asked: DecisionRequest): Decision {
   const decision = baseDecision(asked);

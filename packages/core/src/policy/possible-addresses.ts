@@ -172,7 +172,7 @@ function canonicalize(text: string, { foldCase }: AddressOptions, reader = PARSE
     const form = `file://${host === 'localhost' ? '' : host}${named}${tail}`;
     return foldCase ? form.toLowerCase() : form;
   }
-  const port = PORTS[scheme];
+  const port = Object.hasOwn(PORTS, scheme) ? PORTS[scheme] : undefined;
   if (port !== undefined) {
     const [host, path] = splitAuthority(`//${rest.replace(/^\/*/, '')}`);
     return `${scheme}://${normalizeHost(host, port)}${resolveDots(`/${path}`, reader)}${tail}`;

@@ -3,7 +3,7 @@
  * `deny` also matches what is possible. So doubt always makes the decision stricter.
  */
 import type { PlacedRule, Rule, RuleFlag, RuleScope } from '../config/schema/rule-schema.js';
-import { compileGlob, type Glob, literalOf } from '../text/glob.js';
+import { compileGlob, type Glob, globCost, literalOf, MAX_GLOB_STEPS } from '../text/glob.js';
 import { type ArgumentPath, everyAt, parseArgumentPath, someAt } from './argument-path.js';
 import { isAmbiguousText, strictTest, wideTest } from './argument-pattern.js';
 import { DecisionBudget } from './decision-budget.js';
@@ -59,6 +59,8 @@ export interface CompiledRule {
   readonly tool: Glob | undefined;
   /** For resource addresses, which can be written in many ways. */
   readonly address: Glob | undefined;
+  /** Of its patterns for names, for each character of a name. */
+  readonly cost: number;
   readonly kinds: readonly string[] | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly caller: ((callerId: string | undefined) => boolean) | undefined;
@@ -155,12 +157,14 @@ export class RuleSet {
 
   /** The rules for this server and tool, in order. */
   candidates({ server, tool, kind }: RuleSubject): readonly CompiledRule[] {
-    return merge(this.#exact.get(server) ?? [], this.#general).filter(
-      (rule) =>
-        rule.server?.(server) !== false &&
-        (kind === 'resource' ? rule.address : rule.tool)?.(tool) !== false &&
-        rule.kinds?.includes(kind) !== false,
-    );
+    let steps = 0;
+    return merge(this.#exact.get(server) ?? [], this.#general).filter((rule) => {
+      if (rule.kinds?.includes(kind) === false) return false;
+      steps += rule.cost * (server.length + tool.length);
+      if (rule.cost > 0 && steps > MAX_GLOB_STEPS) return rule.action !== 'allow';
+      const fits = kind === 'resource' ? rule.address : rule.tool;
+      return rule.server?.(server) !== false && fits?.(tool) !== false;
+    });
   }
 
   #push(server: string, rule: CompiledRule): void {
@@ -286,6 +290,10 @@ function compileRule(placed: PlacedRule, index: number, { knows, finds }: Secret
     server: anyGlob(rule.server),
     tool: anyGlob(rule.tool),
     address: addressTest(rule),
+    cost: [...(listOf(rule.server) ?? []), ...(listOf(rule.tool) ?? [])].reduce(
+      (sum, pattern) => sum + globCost(pattern),
+      0,
+    ),
     kinds: listOf(rule.kind),
     scopes: listOf(rule.scope),
     caller: callerTest(rule),

@@ -77,7 +77,8 @@ export class KnownSecrets {
   }
 
   get isEmpty(): boolean {
-    return Object.values(this.#secrets).every(({ size }) => size === 0);
+    for (const source of SOURCES) if (this.#secrets[source].size > 0) return false;
+    return true;
   }
 
   #anchor(secret: string): readonly Candidate[] {

@@ -18,11 +18,17 @@ function redactMember(key: string, value: unknown): unknown {
     return isRecord(value)
       ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, hide(text)]))
       : hide(value);
+  if (key === 'credentials' && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([caller, own]) => [caller, redactOwn(own)]));
   if (key === 'args' && Array.isArray(value)) return redactArguments(value);
   if (key === 'server' && !isPlain(value)) return '[in-process server]';
   if (isSecretName(key) && !isRecord(value)) return hide(value);
   return redactPart(value);
 }
+
+/** The credentials of one caller; with `false`, it has none. */
+const redactOwn = (own: unknown): unknown =>
+  isRecord(own) ? redactConfig(own) : own === false ? own : hide(own);
 
 function redactPart(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('://') ? redactAddress(value) : redactShapes(value);

@@ -16,6 +16,8 @@ export type LimiterKey = string | undefined;
 /** This share of the slots is reserved for the host. */
 const HOST_SHARE_DIVISOR = 8;
 
+const MAX_IDLE_AGENTS = 256;
+
 /** The slots and queued calls of one caller. */
 interface Account {
   inFlight: number;
@@ -32,8 +34,10 @@ interface Waiter {
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #host: Account = { inFlight: 0, queue: [], answeredAt: 0 };
-  /** Callers with calls in flight or in the queue; the one served last is at the end. */
+  /** The caller served last is at the end. Idle callers stay for a while: most come back at once. */
   readonly #agents = new Map<string, Account>();
+  /** Those with calls in flight or in the queue. */
+  #activeAgents = 0;
   #inFlight = 0;
   #queued = 0;
   #tickets = 0;
@@ -55,10 +59,8 @@ export class Limiter {
     if (this.#inFlight >= this.#options.maxInFlight) return false;
     const account = this.#accountOf(who);
     // A waiting caller below its limit has been admitted before.
-    if (who !== undefined && !this.#hasSlotFor(account)) {
-      this.#forget(who, account);
-      return false;
-    }
+    if (who !== undefined && !this.#hasSlotFor(account)) return false;
+    this.#noteArrival(account);
     account.inFlight += 1;
     this.#inFlight += 1;
     this.#tickets += 1;
@@ -81,13 +83,15 @@ export class Limiter {
     return true;
   }
 
+  /** Whether all calls in flight are of this caller. */
+  isAlone(who: LimiterKey): boolean {
+    return this.#accountOf(who).inFlight === this.#inFlight;
+  }
+
   /** Waits for a slot; undefined if its share of the queue is full; rejects with the signal's reason when aborted. */
   enter(who?: LimiterKey, signal?: CancelSignal): Promise<void> | undefined {
     const account = this.#accountOf(who);
-    if (!this.#hasQueueRoomFor(who, account)) {
-      this.#forget(who, account);
-      return undefined;
-    }
+    if (!this.#hasQueueRoomFor(who, account)) return undefined;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         admit: () => {
@@ -98,18 +102,16 @@ export class Limiter {
           offAbort(signal, giveUp);
           account.queue.splice(account.queue.indexOf(waiter), 1);
           this.#queued -= 1;
-          this.#forget(who, account);
+          this.#noteDeparture(account);
           // One caller less to share with: the others may take more now.
           this.#serve();
           reject(reason);
         },
       };
       const giveUp = (): void => waiter.reject(signal?.reason);
-      if (signal?.aborted) {
-        this.#forget(who, account);
-        return reject(signal.reason);
-      }
+      if (signal?.aborted) return reject(signal.reason);
       onAbort(signal, giveUp);
+      this.#noteArrival(account);
       account.queue.push(waiter);
       this.#queued += 1;
     });
@@ -120,7 +122,7 @@ export class Limiter {
     if (isAnswered) account.answeredAt = this.#tickets;
     account.inFlight -= 1;
     this.#inFlight -= 1;
-    this.#forget(who, account);
+    this.#noteDeparture(account);
     if (this.#queued > 0) this.#serve();
   }
 
@@ -128,31 +130,45 @@ export class Limiter {
     if (who === undefined) return this.#host;
     const known = this.#agents.get(who);
     if (known !== undefined) return known;
+    if (this.#agents.size - this.#activeAgents >= MAX_IDLE_AGENTS) this.#forgetIdle();
     const account: Account = { inFlight: 0, queue: [], answeredAt: 0 };
     this.#agents.set(who, account);
     return account;
   }
 
-  #forget(who: LimiterKey, { inFlight, queue }: Account): void {
-    if (who !== undefined && inFlight === 0 && queue.length === 0) this.#agents.delete(who);
+  /** Called before a call of it is counted. */
+  #noteArrival(account: Account): void {
+    if (account !== this.#host && isIdle(account)) this.#activeAgents += 1;
   }
 
-  #hasSlotFor({ inFlight }: Account): boolean {
+  /** Called after a call of it is no longer counted. */
+  #noteDeparture(account: Account): void {
+    if (account !== this.#host && isIdle(account)) this.#activeAgents -= 1;
+  }
+
+  #forgetIdle(): void {
+    for (const [who, account] of this.#agents) if (isIdle(account)) this.#agents.delete(who);
+  }
+
+  #hasSlotFor(account: Account): boolean {
     const places = withoutHostShare(this.#options.maxInFlight);
-    return this.#inFlight - this.#host.inFlight < places && inFlight < this.#shareOf(places);
+    return this.#inFlight - this.#host.inFlight < places && account.inFlight < this.#shareOf(places, account);
   }
 
-  #hasQueueRoomFor(who: LimiterKey, { queue }: Account): boolean {
+  #hasQueueRoomFor(who: LimiterKey, account: Account): boolean {
     const { maxQueued } = this.#options;
     if (this.#queued >= maxQueued) return false;
     if (who === undefined) return true;
     const room = withoutHostShare(maxQueued);
-    return this.#queued - this.#host.queue.length < room && queue.length < this.#shareOf(room);
+    return (
+      this.#queued - this.#host.queue.length < room && account.queue.length < this.#shareOf(room, account)
+    );
   }
 
-  /** There is always room for one more. */
-  #shareOf(all: number): number {
-    return Math.max(1, Math.ceil(all / (this.#agents.size + 1)));
+  /** The share of this agent. There is always room for one more agent. */
+  #shareOf(all: number, account: Account): number {
+    const agents = this.#activeAgents + (isIdle(account) ? 1 : 0);
+    return Math.max(1, Math.ceil(all / (agents + 1)));
   }
 
   #serve(): void {
@@ -178,5 +194,7 @@ export class Limiter {
     return undefined;
   }
 }
+
+const isIdle = ({ inFlight, queue }: Account): boolean => inFlight === 0 && queue.length === 0;
 
 const withoutHostShare = (all: number): number => all - Math.floor(all / HOST_SHARE_DIVISOR);

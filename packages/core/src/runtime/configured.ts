@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryableOnce } from '../async/retryable-once.js';
 import { createSerialQueue } from '../async/serial-queue.js';
 import type { VaultLike } from '../auth/sign-in-store.js';
+import { wholeConfigOf } from '../config/credentials.js';
 import { type FillInSource, fillIn } from '../config/fill-in.js';
 import { checkTrust } from '../config/guard.js';
 import {
@@ -25,13 +26,17 @@ import { type LoadOptions, loadConfig } from '../config/load.js';
 import type { PlacedRule } from '../config/schema/rule-schema.js';
 import type { ServerConfig } from '../config/schema/schema.js';
 import { TrustStore } from '../config/trust/trust.js';
+import { TurnbuckleError } from '../errors.js';
 import { homeDirectory } from '../files/home-directory.js';
 import { defaultStateDirectory } from '../files/state-directory.js';
 import { watchFiles } from '../files/watch-files.js';
+import { isSameJson } from '../json/same-json.js';
 import type { RuntimeLimits } from '../servers/limits.js';
 import type { SetServersResult } from '../servers/server-set.js';
+import type { ClientTelemetry } from '../telemetry/client-telemetry.js';
 import { createRuntime } from './create.js';
 import type { RuntimeOptions } from './options.js';
+import { type ResourceToolPlace, setResourceTools } from './resource-tools.js';
 import type { Runtime } from './runtime.js';
 
 /** A file that is being replaced is missing for a moment: it counts as deleted only after this time. */
@@ -53,8 +58,12 @@ export interface ConfiguredOptions extends Omit<RuntimeOptions, 'servers' | 'res
   readonly usualApprovalWaitMs?: number | undefined;
   /** Prompts for an `${input:id}`; absent: only environment variables. */
   readonly askInput?: FillInSource['askInput'];
-  /** True for a daemon: its callers have other environments, so errors say that a variable is missing here. */
-  readonly isDaemon?: boolean | undefined;
+  /** For a process that serves others: errors say what is missing for it, and how it is restarted. */
+  readonly service?: FillInSource['service'];
+  /** Creates the telemetry from the settings of the files; without a result, there is none. */
+  readonly createTelemetry?:
+    | ((settings: LoadedConfig['settings']) => ClientTelemetry | undefined)
+    | undefined;
 }
 
 /** The outcome of a reload. */
@@ -88,6 +97,7 @@ export function loadConfiguration(
     ...place,
     extra: options.extra,
     fallbackServers: options.usual,
+    settings: { defaults: options.defaults, limits: options.limits },
     trust: trustOf(options),
     trustProject: options.trustProject,
     previous,
@@ -125,12 +135,12 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   // A later chdir of the host does not change the configuration.
   const options = { ...given, cwd: resolve(given.cwd ?? process.cwd()) };
   let config = await loadConfiguration(options);
-  const { settings } = config;
+  const { limits: limitsInEffect } = config.settings;
   const written = new WeakMap<ServerConfig, ConfiguredServer>();
   rememberOrigins(config, written);
   const trust = trustOf(options);
   const vault = createVaultOpener(options);
-  const effective = effectiveOptions(options, settings, vault);
+  const effective = effectiveOptions(options, config.settings, vault);
   const runtime = await createRuntime({
     ...effective,
     servers: config.parsed,
@@ -138,10 +148,11 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   });
   const own = parseRules(options.rules ?? []);
   const bound = new Set([runtime]);
-  const takeRules = (): void => {
+  const takeSettings = (): void => {
     for (const one of bound) one.setRules(rulesOf(config, own), policyDefaults(config, options));
+    setResourceTools(runtime, resourceToolPlace(options, config));
   };
-  takeRules();
+  takeSettings();
   // Of two reloads, the one that began later must also be the last to take effect.
   const inTurn = createSerialQueue();
   const load = async (): Promise<LoadedConfig> => {
@@ -150,21 +161,19 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   };
   const updates = new ServerUpdates(runtime);
   const apply = (loaded: LoadedConfig): AppliedConfig => {
-    config = loaded;
+    config = withLimitsInEffect(loaded, limitsInEffect, options.service);
     rememberOrigins(config, written);
-    takeRules();
+    takeSettings();
     return { config, applied: updates.apply(config.parsed) };
   };
   return {
     runtime,
     config: () => config,
     createInlineRuntime: async (limits) => {
-      const other = await createRuntime(
-        { ...effective, resourceTools: false, limits: { ...options.limits, ...limits } },
-        runtime,
-      );
+      const inline = { ...effective, resourceTools: false, limits: { ...effective.limits, ...limits } };
+      const other = await createRuntime(inline, runtime);
       bound.add(other);
-      takeRules();
+      takeSettings();
       return other;
     },
     trust,
@@ -194,6 +203,12 @@ function effectiveOptions(
     naming: options.naming ?? settings.naming ?? options.usualNaming,
     ...(options.describePrefix === undefined && { describePrefix: settings.describePrefix }),
     pins: options.pins ?? settings.pins,
+    ...(options.createTelemetry !== undefined && {
+      telemetry: options.createTelemetry(settings) ?? false,
+    }),
+    defaults: settings.defaults,
+    // JSON has no undefined.
+    limits: settings.limits as Partial<RuntimeLimits> | undefined,
     approvalWaitMs:
       options.usualApprovalWaitMs && (settings.daemon?.approvalWaitMs ?? options.usualApprovalWaitMs),
     onAlways:
@@ -203,6 +218,35 @@ function effectiveOptions(
         await saveRule(userFile(layerContextOf(options)), rule, asked);
       }),
   };
+}
+
+function resourceToolPlace(
+  { resourceTools: own }: ConfiguredOptions,
+  { settings: { resourceTools, daemon } }: LoadedConfig,
+): ResourceToolPlace {
+  if ((own ?? resourceTools) === true) return 'everywhere';
+  const views = Object.values(daemon?.views ?? {});
+  return views.some((view) => view.resourceTools === true) ? 'views' : 'nowhere';
+}
+
+/** Limits are read once, at the start. A reload reports that other ones are written now. */
+function withLimitsInEffect(
+  loaded: LoadedConfig,
+  limits: LoadedConfig['settings']['limits'],
+  service: ConfiguredOptions['service'],
+): LoadedConfig {
+  if (isSameJson(loaded.settings.limits ?? {}, limits ?? {})) return loaded;
+  const pending = new TurnbuckleError(
+    'CONFIG_INVALID',
+    'The limits in the configuration have changed, and the previous ones are still in effect.',
+    {
+      hint:
+        service === 'daemon'
+          ? 'To apply the new limits, run: turnbuckle serve restart'
+          : `The new limits take effect when the ${service ?? 'program'} is started again.`,
+    },
+  );
+  return { ...loaded, problems: [...loaded.problems, pending] };
 }
 
 interface ResolverParts {
@@ -216,10 +260,10 @@ function createServerResolver(
   options: ConfiguredOptions,
   { vault, trust, written, settings }: ResolverParts,
 ): NonNullable<RuntimeOptions['resolve']> {
-  const { environment = process.env, askInput, isDaemon } = options;
+  const { environment = process.env, askInput, service } = options;
   // By object, not by name: a server set by the host is not the one in the file.
   return async (_name, server, learn) => {
-    const origin = written.get(server);
+    const origin = written.get(wholeConfigOf(server));
     if (origin === undefined) return server;
     const { secretCommand } = settings();
     const home = homeDirectory(environment);
@@ -228,7 +272,7 @@ function createServerResolver(
       const found = await checkTrust(origin, { trust, settings: settings() });
       if (found?.isUsed === false) throw found.error;
     }
-    return fillIn(server, origin, { environment, home, secretCommand, vault, learn, askInput, isDaemon });
+    return fillIn(server, origin, { environment, home, secretCommand, vault, learn, askInput, service });
   };
 }
 

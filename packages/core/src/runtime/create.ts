@@ -1,8 +1,9 @@
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { ServersInput } from '../config/schema/schema.js';
 import { isRecord } from '../json/is-record.js';
+import { findTelemetry } from '../telemetry/find-telemetry.js';
 import type { RuntimeOptions } from './options.js';
-import { registerResourceTools } from './resource-tools.js';
+import { setResourceTools } from './resource-tools.js';
 import { Runtime } from './runtime.js';
 
 /**
@@ -12,9 +13,13 @@ import { Runtime } from './runtime.js';
  */
 export async function createRuntime(options: RuntimeOptions = {}, sibling?: Runtime): Promise<Runtime> {
   const { parseServers } = await import('../config/layers/parse.js');
+  const { parseDefaults, withDefaults } = await import('../config/layers/server-defaults.js');
+  const defaults = parseDefaults(options.defaults);
+  const telemetry = await findTelemetry(options.telemetry);
   const runtime = new Runtime(
-    options,
-    (servers) => (isParsed(servers) ? servers : parseServers(servers)),
+    { ...options, telemetry },
+    (servers) =>
+      isParsed(servers) ? servers : parseServers(servers, (entry) => withDefaults(entry, defaults)),
     sibling,
   );
   if (options.rules !== undefined) {
@@ -25,7 +30,7 @@ export async function createRuntime(options: RuntimeOptions = {}, sibling?: Runt
   const loading = runtime.pins.load();
   runtime.adoptServers(options.servers ?? {});
   await loading;
-  if (options.resourceTools === true) registerResourceTools(runtime);
+  if (options.resourceTools === true) setResourceTools(runtime, 'everywhere');
   return runtime;
 }
 

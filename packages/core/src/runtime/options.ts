@@ -4,13 +4,16 @@ import type { AuthorizationSettings } from '../calls/authorization/authorization
 import type { NamingPreset } from '../catalog/names.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { Rule } from '../config/schema/rule-schema.js';
-import type { ServersInput } from '../config/schema/schema.js';
+import type { ServerDefaults, ServersInput } from '../config/schema/schema.js';
 import type { RuntimeLimits } from '../servers/limits.js';
 import type { ServerSettings } from '../servers/server-settings.js';
+import type { TelemetryOption } from '../telemetry/find-telemetry.js';
 
 /** The options of a runtime. All have defaults; the last group is for tests. */
-export interface RuntimeOptions extends AuthorizationSettings, ServerSettings {
+export interface RuntimeOptions extends AuthorizationSettings, Omit<ServerSettings, 'telemetry'> {
   readonly servers?: ServersInput | ParsedServers | undefined;
+  /** Values for keys that a server does not set, such as `callTimeoutMs`. */
+  readonly defaults?: ServerDefaults | undefined;
   readonly naming?: NamingPreset | undefined;
   /** Adds `[MCP:server]` before each tool's description. */
   readonly describePrefix?: boolean | undefined;
@@ -23,9 +26,17 @@ export interface RuntimeOptions extends AuthorizationSettings, ServerSettings {
   /** Offers resources and prompts to agents as tools too. */
   readonly resourceTools?: boolean | undefined;
   readonly limits?: Partial<RuntimeLimits> | undefined;
+  /**
+   * The host's `@opentelemetry/api`, for a span for each request to a server; false for none. Absent: the API is
+   * loaded if the host has registered a tracer provider by now.
+   */
+  readonly telemetry?: TelemetryOption;
   /** Replaces both clocks: the one for timestamps, and the one for durations. */
   readonly now?: (() => number) | undefined;
 }
+
+/** The options of which the telemetry is known. */
+export type WiredOptions = Omit<RuntimeOptions, 'telemetry'> & Pick<ServerSettings, 'telemetry'>;
 
 /** Reads servers in any form that a host may pass. */
 export type ParseServers = (servers: ServersInput | ParsedServers) => ParsedServers;

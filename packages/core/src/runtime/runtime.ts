@@ -21,6 +21,7 @@ import {
   promptRead,
   type ReadRequest,
   resourceRead,
+  toCallRequest,
   type WaitLimits,
 } from '../calls/call-request.js';
 import { type Execution, toExecution } from '../calls/execution.js';
@@ -29,7 +30,7 @@ import type { NativeTool } from '../catalog/native.js';
 import type { CatalogTool } from '../catalog/tool.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { PlacedRule } from '../config/schema/rule-schema.js';
-import type { ServersInput } from '../config/schema/schema.js';
+import type { ServerInput, ServersInput } from '../config/schema/schema.js';
 import { TurnbuckleError } from '../errors.js';
 import type { EventName, Listener } from '../events.js';
 import type { Steps } from '../json/slices.js';
@@ -40,8 +41,10 @@ import type { ResourceListener } from '../servers/resource-watch.js';
 import type { SetServersResult } from '../servers/server-set.js';
 import type { ServerStatus } from '../servers/server-status.js';
 import type { ItemKind, Listed, ListQuery } from './item-lists.js';
-import type { ParseServers, RuntimeOptions } from './options.js';
+import type { ParseServers, WiredOptions } from './options.js';
 import { redactErrors } from './redact-errors.js';
+import type { ConnectOptions } from './server-operations.js';
+import type { SignInSelection } from './sign-in-operations.js';
 import { closeParts, type RuntimeParts, wire } from './wire.js';
 
 export class Runtime {
@@ -51,7 +54,7 @@ export class Runtime {
   #closing: Promise<void> | undefined;
 
   /** Use `createRuntime`. A sibling shares secrets, runs and approvers with this one: for an agent, both are one. */
-  constructor(options: RuntimeOptions, parseServers: ParseServers, sibling?: Runtime) {
+  constructor(options: WiredOptions, parseServers: ParseServers, sibling?: Runtime) {
     this.#parts = wire(options, sibling === undefined ? undefined : sibling.#parts);
     this.catalog = this.#parts.catalog;
     this.#parseServers = parseServers;
@@ -88,13 +91,18 @@ export class Runtime {
   }
 
   /** Connects a server, or fails when the time limit is reached; the server continues to connect. */
-  async connect(server: string, limits: WaitLimits = {}): Promise<void> {
+  async connect(server: string, options: ConnectOptions = {}): Promise<void> {
     this.#assertOpen();
-    return this.#parts.operations.connect(server, limits);
+    return this.#parts.operations.connect(server, options);
   }
 
   async disconnect(server: string): Promise<void> {
     return this.#parts.servers.disconnect(server);
+  }
+
+  /** Closes the connections of all servers; the next call to one opens it again. */
+  async disconnectAll(): Promise<void> {
+    return this.#parts.servers.disconnectAll();
   }
 
   async reconnect(server: string): Promise<void> {
@@ -111,6 +119,24 @@ export class Runtime {
   async setServers(servers: ServersInput | ParsedServers): Promise<SetServersResult> {
     this.#assertOpen();
     return this.#parts.servers.replace(this.#parseServers(servers));
+  }
+
+  /**
+   * Adds one server and, unless it is lazy, connects it; `status` shows whether that worked. It stays when files are
+   * reloaded. Throws NAME_TAKEN, CONFIG_INVALID or SERVER_LIMIT.
+   */
+  async addServer(name: string, config: ServerInput): Promise<ServerStatus> {
+    this.#assertOpen();
+    const { servers, problems } = this.#parseServers(Object.fromEntries([[name, config]]));
+    for (const problem of problems.values()) throw problem;
+    for (const [known, parsed] of servers) await this.#parts.servers.add(known, parsed);
+    return this.serverStatus(name);
+  }
+
+  /** Removes a server and ends its process. A server of a file is back after the next reload. */
+  async removeServer(name: string): Promise<void> {
+    this.#assertOpen();
+    return this.#parts.servers.remove(name);
   }
 
   /** Applies the first set without connecting anything. */
@@ -136,18 +162,29 @@ export class Runtime {
   }
 
   /** Removes the sign-in to a server and revokes its tokens. */
-  async signOut(server: string): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
-    return this.#parts.signInOperations.signOut(server);
+  async signOut(
+    server: string,
+    selection?: SignInSelection,
+  ): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
+    return this.#parts.signInOperations.signOut(server, selection);
   }
 
   /** The type of authentication of a server and its expiry. Contains no token and prompts for nothing. */
-  async signInStatus(server: string): Promise<SignInStatus> {
-    return this.#parts.signInOperations.status(server);
+  async signInStatus(server: string, selection?: SignInSelection): Promise<SignInStatus> {
+    return this.#parts.signInOperations.status(server, selection);
   }
 
   /** The configured servers, without their status. */
   serverNames(): string[] {
     return this.#parts.servers.names();
+  }
+
+  /** The names of the enabled servers with an open connection, sorted. */
+  getConnectedServers(): string[] {
+    return this.#parts.servers
+      .live()
+      .map(({ name }) => name)
+      .sort();
   }
 
   status(): ServerStatus[] {
@@ -198,7 +235,7 @@ export class Runtime {
     args?: Readonly<Record<string, unknown>>,
     options?: CallOptions,
   ): Promise<CallToolResult> {
-    return this.call({ ...options, server, tool, arguments: args });
+    return this.call(toCallRequest({ server, tool, arguments: args }, options));
   }
 
   /** Never throws: the outcome is returned as data. */
@@ -207,10 +244,9 @@ export class Runtime {
     input: Readonly<Record<string, unknown>> = {},
     options?: CallOptions,
   ): Promise<Execution> {
-    const requestId = options?.requestId ?? this.#parts.calls.nextRequestId();
-    return toExecution({ ...options, requestId, tool: toolName, arguments: input }, (request) =>
-      this.call(request),
-    );
+    const request = toCallRequest({ server: undefined, tool: toolName, arguments: input }, options);
+    request.requestId ??= this.#parts.calls.nextRequestId();
+    return toExecution(request, (one) => this.call(one));
   }
 
   // --- who may call what -----------------------------------------------------------------------------
@@ -221,7 +257,7 @@ export class Runtime {
   }
 
   /** The approved definitions of tools. */
-  get pins(): Pick<Pins, 'list' | 'pin' | 'unpin' | 'load'> {
+  get pins(): Pick<Pins, 'list' | 'pin' | 'unpin' | 'load' | 'faultOf'> {
     return this.#parts.pins;
   }
 
@@ -310,14 +346,19 @@ export class Runtime {
     await Promise.all(this.#parts.servers.all().map((server) => server.forget(caller)));
   }
 
-  /** Calls the listener when a resource changes, across reconnects; returns a function that stops it. */
+  /**
+   * Calls the listener when a resource changes, across reconnects; returns a function that stops it. A caller with
+   * credentials of its own follows it on its own connection.
+   */
+  // biome-ignore lint/complexity/useMaxParams: a method of the public API.
   async subscribeResource(
     server: string,
     uri: string,
     listener: ResourceListener,
+    { caller }: Pick<CallOptions, 'caller'> = {},
   ): Promise<() => Promise<void>> {
     this.#assertOpen();
-    return this.#parts.operations.subscribe(server, uri, listener);
+    return this.#parts.operations.subscribe({ server, uri, caller }, listener);
   }
 
   /** Closes every connection; all started processes and their descendants have ended when it resolves. */

@@ -1,6 +1,7 @@
 /** What a host does with a server besides calling it: connect, refresh, ping, watch, look at its status. */
 import { checkName, checkOptions, type WaitLimits } from '../calls/call-request.js';
 import { buildGatewayRoute } from '../connection/handshake/gateway-route.js';
+import type { Caller } from '../policy/capabilities.js';
 import type { Redactor } from '../redaction/redactor.js';
 import { CallClock } from '../resilience/call-clock.js';
 import type { ResourceListener, ResourceWatch } from '../servers/resource-watch.js';
@@ -18,6 +19,11 @@ export interface ServerOperationsParts {
   readonly instance: string | undefined;
 }
 
+export interface ConnectOptions extends WaitLimits {
+  /** Connects for this caller, as its first call would: with `share`, and with its credentials. */
+  readonly caller?: Caller | undefined;
+}
+
 export class ServerOperations {
   readonly #parts: ServerOperationsParts;
 
@@ -25,10 +31,10 @@ export class ServerOperations {
     this.#parts = parts;
   }
 
-  async connect(server: string, limits: WaitLimits): Promise<void> {
+  async connect(server: string, { caller, ...limits }: ConnectOptions): Promise<void> {
     checkOptions(limits);
     const waiting = { what: `the connection to server "${server}"`, server, signal: limits.signal };
-    return new CallClock(limits).until(this.#parts.servers.connect(server), waiting);
+    return new CallClock(limits).until(this.#parts.servers.connect(server, caller), waiting);
   }
 
   async refresh(server: string | undefined): Promise<void> {
@@ -61,9 +67,13 @@ export class ServerOperations {
     );
   }
 
-  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<() => Promise<void>> {
+  async subscribe(
+    { server, uri, caller }: { server: string; uri: string; caller: Caller | undefined },
+    listener: ResourceListener,
+  ): Promise<() => Promise<void>> {
     checkName('The resource URI', uri);
     const { servers, watch, redactor } = this.#parts;
-    return redactErrors(redactor, watch.subscribe(servers.require(server).connection, uri, listener));
+    const source = servers.require(server).watchSource(caller);
+    return redactErrors(redactor, watch.subscribe(source, uri, listener));
   }
 }

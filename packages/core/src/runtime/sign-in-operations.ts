@@ -1,7 +1,10 @@
 /** Signing in to a server by its name, with its configuration filled in. */
 import type { RemoteServer } from '../auth/server-auth.js';
-import type { SignInRequest, SignInStatus, SignIns } from '../auth/sign-ins.js';
+import type { SignInOwner, SignInRequest, SignInStatus, SignIns } from '../auth/sign-ins.js';
+import { hasOwnCredentials, hasOwnSignIn } from '../config/credentials.js';
+import { TurnbuckleError } from '../errors.js';
 import type { Redactor } from '../redaction/redactor.js';
+import type { Server } from '../servers/server.js';
 import type { ServerBuilder } from '../servers/server-builder.js';
 import type { ServerSet } from '../servers/server-set.js';
 import { redactErrors } from './redact-errors.js';
@@ -13,6 +16,9 @@ export interface SignInOperationsParts {
   readonly redactor: Redactor;
 }
 
+/** Whose sign-in; absent: that of the server itself. */
+export type SignInSelection = Pick<SignInRequest, 'agent'>;
+
 export class SignInOperations {
   readonly #parts: SignInOperationsParts;
 
@@ -21,30 +27,93 @@ export class SignInOperations {
   }
 
   async signIn(server: string, request: SignInRequest): Promise<boolean> {
-    const { signIns, servers, redactor } = this.#parts;
-    return redactErrors(redactor, signIns.signIn(servers.require(server), request));
+    const { signIns, redactor } = this.#parts;
+    const { agent } = request;
+    const found = this.#require(server, agent);
+    if (agent === undefined) {
+      const reconnect = (owners: readonly SignInOwner[]): Promise<void> => this.#reconnect(owners);
+      const target = { name: server, connection: found.connection, reconnect };
+      return redactErrors(redactor, signIns.signIn(target, request));
+    }
+    // Its own connections belong to its calls; this one finds out what the server requires.
+    const connection = found.createProbe(agent);
+    const reconnect = async (owners: readonly SignInOwner[]): Promise<void> => {
+      await Promise.all([connection.disconnect(), this.#reconnect(owners)]);
+    };
+    const target = { name: server, agent, connection, reconnect };
+    return redactErrors(redactor, signIns.signIn(target, request)).finally(() => connection.close());
   }
 
-  async signOut(server: string): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
-    const { signIns, servers, redactor } = this.#parts;
-    const remote = await this.#remoteConfig(server);
+  async signOut(
+    server: string,
+    { agent }: SignInSelection = {},
+  ): Promise<{ readonly found: boolean; readonly revoked: boolean }> {
+    const { signIns, redactor } = this.#parts;
+    this.#require(server, agent);
+    const remote = await this.#remoteConfig(server, agent);
     if (remote === undefined) return { found: false, revoked: false };
-    return redactErrors(redactor, signIns.signOut(servers.require(server), remote));
+    const disconnect = (owners: readonly SignInOwner[]): Promise<void> => this.#disconnect(owners);
+    return redactErrors(redactor, signIns.signOut({ name: server, agent }, remote, disconnect));
   }
 
-  async status(server: string): Promise<SignInStatus> {
-    const remote = await this.#remoteConfig(server);
+  async status(server: string, { agent }: SignInSelection = {}): Promise<SignInStatus> {
+    this.#require(server, agent);
+    const remote = await this.#remoteConfig(server, agent);
     return remote === undefined
       ? { server, type: 'none', signedIn: false }
-      : this.#parts.signIns.status(server, remote);
+      : this.#parts.signIns.status({ name: server, agent }, remote);
+  }
+
+  async #disconnect(owners: readonly SignInOwner[]): Promise<void> {
+    const { servers } = this.#parts;
+    await Promise.all(owners.map(({ name, agent }) => servers.get(name)?.disconnectSignIn(agent)));
+  }
+
+  /** Connections of agents are opened again by their next call. */
+  async #reconnect(owners: readonly SignInOwner[]): Promise<void> {
+    const open = owners
+      .filter(({ agent }) => agent === undefined)
+      .flatMap(({ name }) => this.#parts.servers.get(name) ?? [])
+      .filter(({ connection }) => connection.link !== undefined);
+    await this.#disconnect(owners);
+    for (const { connection } of open) connection.open().catch(() => {});
+  }
+
+  /** Throws ARGUMENTS_INVALID for an agent without a sign-in of its own. */
+  #require(name: string, agent: string | undefined): Server {
+    const server = this.#parts.servers.require(name);
+    if (agent !== undefined && !hasOwnCredentials(server.config, agent)) throw noCredentials(name, agent);
+    if (agent !== undefined && !hasOwnSignIn(server.config, agent)) throw noOwnSignIn(name, agent);
+    return server;
   }
 
   /** The configuration of a server that accepts a sign-in, filled in. */
-  async #remoteConfig(server: string): Promise<RemoteServer | undefined> {
+  async #remoteConfig(server: string, agent: string | undefined): Promise<RemoteServer | undefined> {
     const { name, config } = this.#parts.servers.require(server);
-    const filled = await this.#parts.builder.resolve(name, config);
+    const filled = await this.#parts.builder.resolve({ name, agent }, config);
     return filled.type === 'http' || filled.type === 'sse' || filled.type === 'websocket'
       ? filled
       : undefined;
   }
 }
+
+function noCredentials(server: string, agent: string): TurnbuckleError {
+  return new TurnbuckleError(
+    'ARGUMENTS_INVALID',
+    `Agent "${agent}" has no credentials of its own at server "${server}".`,
+    {
+      server,
+      hint: `Add them to the configuration of the server: "credentials": { ${JSON.stringify(agent)}: { … } }. To use the sign-in of the server itself, leave out the agent.`,
+    },
+  );
+}
+
+const noOwnSignIn = (server: string, agent: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'ARGUMENTS_INVALID',
+    `Agent "${agent}" has no sign-in of its own at server "${server}": it uses the sign-in of the server.`,
+    {
+      server,
+      hint: `To use the sign-in of the server, leave out the agent. To give the agent one of its own, add "auth" to its credentials: "credentials": { ${JSON.stringify(agent)}: { "auth": { "type": "oauth" } } }`,
+    },
+  );

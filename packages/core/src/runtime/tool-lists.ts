@@ -7,12 +7,14 @@ import { inSlices, runToEnd } from '../json/slices.js';
 import type { Caller } from '../policy/capabilities.js';
 import type { ServerSet } from '../servers/server-set.js';
 import type { ItemLists } from './item-lists.js';
+import type { OwnTools } from './own-tools.js';
 
 export interface ToolListsParts {
   readonly catalog: Catalog;
   readonly servers: ServerSet;
   readonly items: ItemLists;
   readonly visibility: Visibility;
+  readonly ownTools: OwnTools;
   readonly monotonicNow: () => number;
 }
 
@@ -35,14 +37,18 @@ export class ToolLists {
 
   forCaller(caller: Caller, search: string): readonly CatalogTool[] {
     const words = searchWords(search);
-    return runToEnd(searchSteps(this.#parts.visibility.filter(caller, this.all()), words));
+    const { visibility, ownTools } = this.#parts;
+    const visible = ownTools.extendWithKnown(caller, visibility.filter(caller, this.all()));
+    return runToEnd(searchSteps(visible, words));
   }
 
   /** Without blocking the event loop. */
   async visible(caller: Caller | undefined, search: string): Promise<readonly CatalogTool[]> {
     const words = searchWords(search);
     const tools = this.all();
-    const visible = caller === undefined ? tools : await this.#parts.items.visibleTools(caller);
+    const { items, ownTools } = this.#parts;
+    const visible =
+      caller === undefined ? tools : await ownTools.extend(caller, await items.visibleTools(caller));
     return inSlices(searchSteps(visible, words));
   }
 }

@@ -19,6 +19,8 @@ import type { Caller } from '../policy/capabilities.js';
 import type { FlowRuns } from '../policy/flows.js';
 import type { Redactor } from '../redaction/redactor.js';
 
+type FindTools = (server: string, caller: Caller | undefined) => ReadonlyMap<string, CatalogTool> | undefined;
+
 export interface PolicyWiring {
   readonly settings: AuthorizationSettings;
   readonly catalog: Catalog;
@@ -30,10 +32,9 @@ export interface PolicyWiring {
   readonly pins: Pins;
   readonly serverConfig: (name: string) => ServerConfig | undefined;
   /** The tools listed on the dedicated connection of this caller; undefined if there is none. */
-  readonly ownTools: (
-    server: string,
-    caller: Caller | undefined,
-  ) => ReadonlyMap<string, CatalogTool> | undefined;
+  readonly dedicatedTools: FindTools;
+  /** The same if the caller has credentials of its own: these tools need not be in the catalog. */
+  readonly ownTools: FindTools;
   /** Redacts what is shown to a person, and finds secrets in what an agent sends. */
   readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'truncated' | 'large'>;
   /** What runs carried, shared by all runtimes that an agent's calls go through. */
@@ -125,15 +126,17 @@ function createApprovals({ settings, events, now, monotonicNow }: PolicyWiring):
 }
 
 /** On a dedicated connection a tool may differ from the shared one. */
-function createDefinitionLookup({ catalog, ownTools, pins }: PolicyWiring): FindCurrentDefinition {
+function createDefinitionLookup(wiring: PolicyWiring): FindCurrentDefinition {
+  const { catalog, dedicatedTools, ownTools, pins } = wiring;
   return (definition, caller) => {
     if (definition === undefined) return undefined;
     if (definition.native) return catalog.get(definition.name);
     const { server, tool } = definition;
     const known = catalog.find(server, tool);
-    const own = ownTools(server, caller);
-    if (own === undefined || known === undefined) return known;
-    const listed = own.get(tool);
+    if (known === undefined) return ownTools(server, caller)?.get(tool);
+    const dedicated = dedicatedTools(server, caller);
+    if (dedicated === undefined) return known;
+    const listed = dedicated.get(tool);
     const isSame = listed !== undefined && pins.hashOf(listed) === pins.hashOf(known);
     return isSame ? known : listed;
   };

@@ -1,7 +1,10 @@
 /** Creates the parts of a runtime and connects them. */
+
 import type { Prompt } from '@modelcontextprotocol/client';
 import type { Pins } from '../approvals/pins.js';
+import { Cancellation } from '../async/cancel-signal.js';
 import { monotonicNow } from '../async/monotonic-now.js';
+import { pause } from '../async/until-aborted.js';
 import { SignIns } from '../auth/sign-ins.js';
 import { Calls } from '../calls/call.js';
 import { Sender } from '../calls/sending/send.js';
@@ -22,7 +25,8 @@ import { ResourceWatch } from '../servers/resource-watch.js';
 import { ServerBuilder } from '../servers/server-builder.js';
 import { ServerSet } from '../servers/server-set.js';
 import { ItemLists } from './item-lists.js';
-import type { RuntimeOptions } from './options.js';
+import type { WiredOptions } from './options.js';
+import { OwnTools } from './own-tools.js';
 import { ServerOperations } from './server-operations.js';
 import { SignInOperations } from './sign-in-operations.js';
 import { ToolLists } from './tool-lists.js';
@@ -60,11 +64,14 @@ interface LinkedParts {
 type Shared = Pick<RuntimeBase, 'redactor' | 'runs'> & Pick<PolicyParts, 'approvals'>;
 
 /** With a `sibling` it shares secrets, runs and approvals. */
-export function wire(options: RuntimeOptions, sibling?: Shared) {
+export function wire(options: WiredOptions, sibling?: Shared) {
   const base = createBase(options, sibling);
   const { events, runs } = base;
   const pins = createPins(options, { ...base, catalog: () => catalog });
-  const catalog: Catalog = new Catalog(base.naming, events, (...read) => pins.onToolsRead(...read));
+  const catalog: Catalog = new Catalog(base.naming, events, {
+    onTools: (...read) => pins.onToolsRead(...read),
+    isConnected: (name) => servers.get(name)?.connection.link !== undefined,
+  });
   const discovery: Discovery = createDiscovery(options, base, { catalog, pins, servers: () => servers });
   const builder = new ServerBuilder({ ...base, options, discovery });
   const servers: ServerSet = createServers(base, { catalog, discovery, builder });
@@ -76,7 +83,8 @@ export function wire(options: RuntimeOptions, sibling?: Shared) {
     monotonicNow: base.monotonicNow,
     pins,
     serverConfig: (name) => servers.get(name)?.config,
-    ownTools: (name, caller) => servers.get(name)?.toolsFor(caller),
+    dedicatedTools: (name, caller) => servers.get(name)?.toolsFor(caller),
+    ownTools: (name, caller) => servers.get(name)?.ownToolsFor(caller),
     // Secrets that callers bring in with inline servers do not count as ours.
     redactor: sibling?.redactor ?? base.redactor,
     runs,
@@ -87,20 +95,29 @@ export function wire(options: RuntimeOptions, sibling?: Shared) {
   const parts = { ...base, ...decisions, pins, catalog, discovery, builder, servers, items, calls };
   return {
     ...parts,
-    tools: new ToolLists(parts),
+    tools: new ToolLists({ ...parts, ownTools: new OwnTools(parts) }),
     operations: new ServerOperations({ ...parts, instance: options.instance }),
     signInOperations: new SignInOperations(parts),
   };
 }
 
+/** A token that was requested is stored, if the authorization server answers in time. */
+const MAX_SIGN_IN_CLOSE_MS = 5_000;
+
+function within(ms: number, work: Promise<void>): Promise<void> {
+  const waiting = new Cancellation();
+  const done = work.finally(() => waiting.cancel());
+  return Promise.race([done, pause(ms, waiting).catch(() => {})]).then(() => {});
+}
+
 /** Connections end first: processes and sign-ins belong to them. */
 export async function closeParts(parts: RuntimeParts): Promise<void> {
   await Promise.all([parts.servers.close(), parts.closeApprovals()]);
-  await Promise.all([parts.processes.close(), parts.signIns.close()]);
+  await Promise.all([parts.processes.close(), within(MAX_SIGN_IN_CLOSE_MS, parts.signIns.close())]);
   return parts.verdicts.flush();
 }
 
-function createBase(options: RuntimeOptions, sibling: Shared | undefined): RuntimeBase {
+function createBase(options: WiredOptions, sibling: Shared | undefined): RuntimeBase {
   const environment = options.environment ?? process.env;
   const stateDir = options.stateDir ?? defaultStateDirectory(environment);
   const now = options.now ?? Date.now;
@@ -132,7 +149,7 @@ function createBase(options: RuntimeOptions, sibling: Shared | undefined): Runti
 }
 
 function createDiscovery(
-  { describePrefix = false }: RuntimeOptions,
+  { describePrefix = false }: WiredOptions,
   { events, monotonicNow, naming, limits }: RuntimeBase,
   { catalog, pins, servers }: Pick<LinkedParts, 'catalog' | 'pins'> & { servers: () => ServerSet },
 ): Discovery {
@@ -175,9 +192,9 @@ function createCalls(
     limiter: new Limiter(limits),
     monotonicNow,
     signIn: signIns.hasPrompts
-      ? (server, error, asked) => signIns.signInForCall(server, error, asked)
+      ? (owner, error, asked) => signIns.signInForCall(owner, error, asked)
       : undefined,
-    hasNewSignIn: (server) => signIns.hasNewSignIn(server.name),
+    hasNewSignIn: (owner) => signIns.hasNewSignIn(owner),
     relist: (server, link) =>
       server.relistDedicated(link) ?? discovery.read(server.name, 'tools', { link, settings: server.config }),
   });

@@ -21,16 +21,30 @@ export interface DedicatedConnection {
 export interface DedicatedConnectionsOptions {
   readonly server: string;
   readonly max: number;
-  /** Another connection to the same server; `onIdle` is called when it has been unused for a while. */
-  readonly connect: (onIdle: () => void) => DedicatedConnection;
+  /** Another connection to the same server; calls `onIdle` when it has been unused for a while. */
+  readonly connect: (request: ConnectionRequest) => DedicatedConnection;
 }
 
-/** The owner: the identity of an agent; undefined: the host. */
-type OwnerId = string | undefined;
-
-interface OwnedConnection extends DedicatedConnection {
+export interface ConnectionRequest {
+  /** Identifies it among the dedicated connections of the server. */
   readonly key: string;
-  readonly ownerId: OwnerId;
+  /** The agent whose credentials it is opened with; undefined: those of the server. */
+  readonly agent: string | undefined;
+  readonly onIdle: () => void;
+}
+
+/** Who a connection is for. */
+export interface DedicatedOwner {
+  /** The identity of an agent; undefined: the host. */
+  readonly ownerId: string | undefined;
+  /** The agent whose credentials it is opened with; undefined: those of the server. */
+  readonly agent: string | undefined;
+}
+
+type OwnerId = DedicatedOwner['ownerId'];
+
+interface OwnedConnection extends DedicatedConnection, DedicatedOwner {
+  readonly key: string;
 }
 
 /** The part reserved for the host. */
@@ -64,20 +78,26 @@ export class DedicatedConnections {
   }
 
   /** A new connection for this key. Throws OVERLOADED. */
-  add(key: string, ownerId: OwnerId): Connection {
+  add(key: string, { ownerId, agent }: DedicatedOwner): Connection {
     this.#ensureCapacity(ownerId);
     const known: OwnedConnection = {
-      ...this.#options.connect(() => void this.#closeConnection(known)),
+      ...this.#options.connect({ key, agent, onIdle: () => void this.#closeConnection(known) }),
       key,
       ownerId,
+      agent,
     };
     this.#owned.set(key, known);
     return known.connection;
   }
 
-  async closeFor(key: string): Promise<void> {
+  async closeKey(key: string): Promise<void> {
     const known = this.#owned.get(key);
     if (known !== undefined) await this.#closeConnection(known);
+  }
+
+  async closeFor(isMeant: (owner: DedicatedOwner) => boolean): Promise<void> {
+    const meant = [...this.#owned.values()].filter(isMeant);
+    await Promise.all(meant.map((known) => this.#closeConnection(known)));
   }
 
   /** Including those that are already closing. */

@@ -4,6 +4,16 @@ import type { Events } from '../events.js';
 
 export type ResourceListener = (uri: string) => void;
 
+/** A connection that resources are followed on; the key stays the same when it is replaced. */
+export interface WatchSource {
+  readonly connection: Connection;
+  readonly key: string;
+}
+
+/** The key of the shared connection of a server, or of one of its dedicated connections. */
+export const watchKey = (server: string, dedicated?: string): string =>
+  JSON.stringify(dedicated === undefined ? [server] : [server, dedicated]);
+
 export class ResourceWatch {
   readonly #events: Events;
   readonly #listeners = new Map<string, Map<string, Set<ResourceListener>>>();
@@ -14,28 +24,27 @@ export class ResourceWatch {
 
   /** Listens across reconnects; returns a function that stops it. */
   async subscribe(
-    connection: Connection,
+    { connection, key }: WatchSource,
     uri: string,
     listener: ResourceListener,
   ): Promise<() => Promise<void>> {
-    const { name } = connection;
     await connection.open();
     try {
-      if (this.#add(name, uri, listener)) await connection.subscriptions?.add(uri);
+      if (this.#add(key, uri, listener)) await connection.subscriptions?.add(uri);
     } catch (error) {
       // Otherwise the next listener would not count as the first, and the server would never get the subscription.
-      this.#remove(name, uri, listener);
+      this.#remove(key, uri, listener);
       throw error;
     }
     return async () => {
-      if (this.#remove(name, uri, listener)) await connection.subscriptions?.remove(uri);
+      if (this.#remove(key, uri, listener)) await connection.subscriptions?.remove(uri);
     };
   }
 
   /** Adds a listener; true if it is the first for this resource, so that the server needs a subscription. */
-  #add(server: string, uri: string, listener: ResourceListener): boolean {
-    const uris = this.#listeners.get(server) ?? new Map<string, Set<ResourceListener>>();
-    this.#listeners.set(server, uris);
+  #add(key: string, uri: string, listener: ResourceListener): boolean {
+    const uris = this.#listeners.get(key) ?? new Map<string, Set<ResourceListener>>();
+    this.#listeners.set(key, uris);
     const listeners = uris.get(uri) ?? new Set();
     uris.set(uri, listeners);
     listeners.add(listener);
@@ -43,22 +52,25 @@ export class ResourceWatch {
   }
 
   /** Removes a listener; true if none is left. */
-  #remove(server: string, uri: string, listener: ResourceListener): boolean {
-    const uris = this.#listeners.get(server);
+  #remove(key: string, uri: string, listener: ResourceListener): boolean {
+    const uris = this.#listeners.get(key);
     const listeners = uris?.get(uri);
     if (!listeners?.delete(listener) || listeners.size > 0) return false;
     uris?.delete(uri);
+    if (uris?.size === 0) this.#listeners.delete(key);
     return true;
   }
 
-  notify(server: string, uri: string): void {
-    for (const listener of this.#listeners.get(server)?.get(uri) ?? [])
-      this.#events.runSafely('resource listener', () => listener(uri));
+  /** False if nobody listens. */
+  notify(key: string, uri: string): boolean {
+    const listeners = this.#listeners.get(key)?.get(uri);
+    for (const listener of listeners ?? []) this.#events.runSafely('resource listener', () => listener(uri));
+    return listeners !== undefined;
   }
 
   /** A new link has no subscriptions. */
-  async renew(connection: Connection): Promise<void> {
-    const uris = [...(this.#listeners.get(connection.name)?.keys() ?? [])];
+  async renew({ connection, key }: WatchSource): Promise<void> {
+    const uris = [...(this.#listeners.get(key)?.keys() ?? [])];
     await Promise.all(uris.map((uri) => connection.subscriptions?.add(uri).catch(() => {})));
   }
 }

@@ -1,9 +1,10 @@
 /** Creates the servers of a runtime: each with its guard, its connections, and handlers for its messages. */
 
-import type { SignIns } from '../auth/sign-ins.js';
+import type { SignInOwner, SignIns } from '../auth/sign-ins.js';
 import { DedicatedTools } from '../catalog/dedicated-tools.js';
 import type { Discovery } from '../catalog/discovery.js';
 import type { SchemaChecks } from '../catalog/schemas/schema-checks.js';
+import { applyCredentials, selectCredentials } from '../config/credentials.js';
 import type { ServerConfig } from '../config/schema/schema.js';
 import { Connection, type ConnectionOptions } from '../connection/connection.js';
 import type { EraVerdicts } from '../connection/handshake/era-verdicts.js';
@@ -16,10 +17,10 @@ import { defaultStateDirectory } from '../files/state-directory.js';
 import type { Redactor } from '../redaction/redactor.js';
 import { secretValuesOf } from '../redaction/secret-values.js';
 import { DEFAULT_BREAKER } from '../resilience/breaker.js';
-import type { DedicatedConnection } from './dedicated-connections.js';
+import type { ConnectionRequest, DedicatedConnection } from './dedicated-connections.js';
 import type { RuntimeLimits } from './limits.js';
-import type { ResourceWatch } from './resource-watch.js';
-import { Server } from './server.js';
+import { type ResourceWatch, watchKey } from './resource-watch.js';
+import { Server, signInOwnerOf } from './server.js';
 import type { ServerSettings } from './server-settings.js';
 
 export interface ServerBuilderParts {
@@ -73,7 +74,7 @@ export class ServerBuilder {
       now: this.#parts.monotonicNow,
     });
     const connection: Connection = new Connection({
-      ...this.#connectionParts(name, config, requests),
+      ...this.#connectionParts({ name }, config, requests),
       events: this.#parts.events,
       onOpen: (link) => {
         assertNoGatewayLoop(name, link.peer.capabilities, options.instance);
@@ -81,7 +82,7 @@ export class ServerBuilder {
       },
       onReady: () => {
         server.breaker.succeed();
-        void this.#parts.watch.renew(connection);
+        void this.#parts.watch.renew({ connection, key: watchKey(name) });
       },
       onNotice: (method, params) => this.#onNotice({ connection, requests }, method, params),
       onIdle: () => void connection.disconnect(),
@@ -91,7 +92,7 @@ export class ServerBuilder {
       breaker: { ...DEFAULT_BREAKER, ...options.breaker },
       requests,
       maxConnections: limits.maxConnections,
-      connectDedicated: (onIdle) => this.#connectDedicated(connection, requests, onIdle),
+      connectDedicated: (request) => this.#connectDedicated(connection, requests, request),
     });
     return server;
   }
@@ -100,8 +101,13 @@ export class ServerBuilder {
    * A connection for one agent or session. State and lists come from the shared connection, but a tool may differ
    * between connections: calls on this one are validated against its own list.
    */
-  #connectDedicated(main: Connection, requests: RequestGuard, onIdle: () => void): DedicatedConnection {
-    const { name, config } = main;
+  #connectDedicated(
+    { name, config }: Connection,
+    requests: RequestGuard,
+    { key: dedicated, agent, onIdle }: ConnectionRequest,
+  ): DedicatedConnection {
+    const { watch } = this.#parts;
+    const key = watchKey(name, dedicated);
     const tools = new DedicatedTools({
       now: this.#parts.monotonicNow,
       read: (link, reason) =>
@@ -111,17 +117,18 @@ export class ServerBuilder {
       onFailed: (link, error) => connection.reportBroken(link, toTurnbuckleError(error)),
     });
     const connection: Connection = new Connection({
-      ...this.#connectionParts(name, config, requests),
+      ...this.#connectionParts({ name, agent }, config, requests),
       events: new Events(),
       onOpen: (link) => {
         assertNoGatewayLoop(name, link.peer.capabilities, this.#parts.options.instance);
         return tools.read(link, 'connected');
       },
-      onReady: () => {},
+      onReady: () => void watch.renew({ connection, key }),
       onNotice: (method, params) => {
-        if (method !== 'notifications/tools/list_changed')
-          return this.#forwardNotice({ connection, requests }, method, params);
-        tools.onListChanged();
+        if (method === 'notifications/tools/list_changed') return tools.onListChanged();
+        const uri = updatedResource(method, params);
+        if (uri === undefined || !watch.notify(key, uri))
+          this.#forwardNotice({ connection, requests }, method, params);
       },
       onIdle,
     });
@@ -129,11 +136,13 @@ export class ServerBuilder {
   }
 
   #connectionParts(
-    name: string,
+    owner: SignInOwner,
     config: ServerConfig,
     requestGuard: RequestGuard,
   ): Omit<ConnectionOptions, 'events' | 'onOpen' | 'onReady' | 'onNotice' | 'onIdle'> {
-    const { options, limits } = this.#parts;
+    const { options, limits, redactor } = this.#parts;
+    const { telemetry } = options;
+    const { name } = owner;
     return {
       name,
       config,
@@ -141,6 +150,7 @@ export class ServerBuilder {
       monotonicNow: this.#parts.monotonicNow,
       random: options.random ?? Math.random,
       link: {
+        agent: owner.agent,
         processes: this.#parts.processes,
         environment: options.environment ?? process.env,
         stateDir: options.stateDir ?? defaultStateDirectory(options.environment ?? process.env),
@@ -154,27 +164,34 @@ export class ServerBuilder {
         clientInfo: options.clientInfo ?? CLIENT_INFO,
         verdicts: this.#parts.verdicts,
         requestGuard,
+        telemetry: telemetry && { telemetry, redact: redactor.text },
         onStarting: () => void this.#parts.checks.load(),
         stderrListener: {
           isWanted: () => this.#parts.events.has('server.stderr'),
           onLine: (text, dropped) =>
             this.#parts.events.emit('server.stderr', {
               server: name,
-              text: this.#parts.redactor.text(text),
+              text: redactor.text(text),
               ...(dropped > 0 && { dropped }),
             }),
         },
-        authorizer: (server, remote) => this.#parts.signIns.authorizer(server, remote),
+        authorizer: (_server, remote) =>
+          this.#parts.signIns.authorizer(signInOwnerOf({ name, config }, owner.agent), remote),
       },
-      resolve: () => this.resolve(name, config),
-      redact: this.#parts.redactor.error,
+      resolve: () => this.resolve(owner, config),
+      redact: redactor.error,
     };
   }
 
-  /** Fills in the placeholders for a connection, and registers the secrets for redaction. */
-  async resolve(name: string, config: ServerConfig): Promise<ServerConfig> {
+  /**
+   * Fills in the placeholders for a connection, with the values of the agent if there is one, and registers the secrets
+   * for redaction.
+   */
+  async resolve({ name, agent }: SignInOwner, config: ServerConfig): Promise<ServerConfig> {
     const learn = (secret: string): void => this.#parts.redactor.learn(secret);
-    const filled = (await this.#parts.options.resolve?.(name, config, learn)) ?? config;
+    const selected = selectCredentials(config, agent);
+    const resolved = (await this.#parts.options.resolve?.(name, selected, learn)) ?? selected;
+    const filled = applyCredentials(resolved, agent);
     for (const secret of secretValuesOf(filled)) learn(secret);
     return filled;
   }
@@ -184,9 +201,10 @@ export class ServerBuilder {
     const server = connection.name;
     const source = { link: () => connection.link, settings: connection.config };
     if (this.#parts.discovery.onNotification(server, method, source)) return;
-    if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
-      this.#parts.events.emit('resource.updated', { server, uri: params.uri });
-      this.#parts.watch.notify(server, params.uri);
+    const uri = updatedResource(method, params);
+    if (uri !== undefined) {
+      this.#parts.events.emit('resource.updated', { server, uri });
+      this.#parts.watch.notify(watchKey(server), uri);
     } else this.#forwardNotice(speaker, method, params);
   }
 
@@ -219,3 +237,6 @@ export class ServerBuilder {
     });
   }
 }
+
+const updatedResource = (method: string, { uri }: Readonly<Record<string, unknown>>): string | undefined =>
+  method === 'notifications/resources/updated' && typeof uri === 'string' ? uri : undefined;

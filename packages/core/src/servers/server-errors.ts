@@ -1,6 +1,8 @@
-/** Errors for a server that is unknown, disabled, or out of connections. */
+/** Errors for a server that is unknown, disabled, one too many, out of connections, or closed to a caller. */
+import { isNamedByClient } from '../config/schema/credentials-schema.js';
 import { TurnbuckleError } from '../errors.js';
 import { nearest } from '../text/nearest.js';
+import { shellQuote } from '../text/shell-quote.js';
 
 export function unknownServer(name: string, known: Iterable<string>): TurnbuckleError {
   const close = nearest(name, known);
@@ -16,7 +18,7 @@ export function unknownServer(name: string, known: Iterable<string>): Turnbuckle
 export function serverDisabled(server: string): TurnbuckleError {
   return new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is disabled.`, {
     server,
-    hint: `Enable it: turnbuckle enable ${server}, or toggle("${server}", true).`,
+    hint: `Enable it: turnbuckle enable ${shellQuote(server)}, or toggle("${server}", true).`,
   });
 }
 
@@ -32,4 +34,31 @@ export function tooManyConnections({
     `Server "${name}" has reached its limit of ${connectionsApart} connections for agents and sessions.`,
     { server: name, hint: 'Set "share" to "shared", end some sessions, or raise limits.maxConnections.' },
   );
+}
+
+export const nameTaken = (server: string): TurnbuckleError =>
+  new TurnbuckleError('NAME_TAKEN', `Server "${server}" already exists.`, {
+    server,
+    hint: `Choose another name, or remove the other server first: removeServer("${server}").`,
+  });
+
+export function tooManyServers(server: string, maxServers: number): TurnbuckleError {
+  return new TurnbuckleError(
+    'SERVER_LIMIT',
+    `Cannot add server "${server}" because the limit of ${maxServers} servers is reached.`,
+    {
+      server,
+      hint: 'Remove a server, or raise limits.maxServers.',
+    },
+  );
+}
+
+export function credentialsMissing(server: string, caller: string): TurnbuckleError {
+  return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" has no credentials for "${caller}".`, {
+    server,
+    hint: isNamedByClient(caller)
+      ? 'The client has no token. Add credentials for the name of a token to the configuration of the server, and start the client with that name: turnbuckle serve --stdio --as <name>'
+      : `Add them to the configuration of the server: "credentials": { ${JSON.stringify(caller)}: { … } }`,
+    data: { sent: false },
+  });
 }

@@ -7,10 +7,11 @@ import type { Catalog } from '../catalog/catalog.js';
 import { canonicalJson } from '../catalog/fingerprint.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { ServerConfig } from '../config/schema/schema.js';
-import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
+import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
+import type { Caller } from '../policy/capabilities.js';
 import type { Server } from './server.js';
-import { serverDisabled, unknownServer } from './server-errors.js';
+import { nameTaken, serverDisabled, tooManyServers, unknownServer } from './server-errors.js';
 import { describeProblem, describeServer, type ServerStatus } from './server-status.js';
 
 export interface ServerSetOptions {
@@ -33,6 +34,8 @@ export interface SetServersResult {
 export class ServerSet {
   readonly #options: ServerSetOptions;
   readonly #servers = new Map<string, Server>();
+  /** Servers that the host added one by one. Files do not know them. */
+  readonly #added = new Set<string>();
   /** The configuration problem of each name: the server keeps its previous configuration, or does not exist. */
   #problems = new Map<string, TurnbuckleError>();
   #contextKeys: ReadonlyMap<string, string> = new Map();
@@ -69,8 +72,13 @@ export class ServerSet {
     const removed: Server[] = [];
     const added: Server[] = [];
     const changed: string[] = [];
+    if (parsed.isFromFiles !== true) this.#added.clear();
     for (const [name, server] of this.#servers) {
       const config = parsed.servers.get(name);
+      if (this.#added.has(name)) {
+        if (config !== undefined) this.#problems.set(name, nameTaken(name));
+        continue;
+      }
       const isElsewhere = contextKeys.get(name) !== this.#contextKeys.get(name);
       if (config !== undefined && !isElsewhere && isSameServerConfig(server.config, config)) continue;
       if (config !== undefined) changed.push(name);
@@ -94,11 +102,7 @@ export class ServerSet {
    */
   async replace(parsed: ParsedServers): Promise<SetServersResult> {
     const { added, removed, changed } = this.adopt(parsed);
-    for (const server of removed) {
-      const left: Promise<void> = server.close().finally(() => this.#closing.delete(left));
-      this.#closing.add(left);
-    }
-    await Promise.all(this.#closing);
+    await this.#close(removed);
     const errors = Object.fromEntries([...this.#problems].map(([name, error]) => [name, error.message]));
     await Promise.all(
       added.filter(startsEagerly).map((server) =>
@@ -112,6 +116,33 @@ export class ServerSet {
     return { added: names(added), removed: names(removed), changed, errors };
   }
 
+  /** Adds one server and, if it is eager, connects it. Throws NAME_TAKEN and SERVER_LIMIT, not a failure to connect. */
+  async add(name: string, config: ServerConfig): Promise<void> {
+    if (this.#servers.has(name) || this.#problems.has(name)) throw nameTaken(name);
+    if (this.#servers.size >= this.#options.maxServers) throw tooManyServers(name, this.#options.maxServers);
+    const server = this.#add(name, config);
+    this.#added.add(name);
+    await this.#close([]);
+    if (startsEagerly(server) && this.#servers.get(name) === server)
+      await server.connection.open().catch(() => {});
+  }
+
+  /** Removes one server; resolves when its connections are closed. Throws SERVER_UNKNOWN. */
+  async remove(name: string): Promise<void> {
+    const server = this.#servers.get(name);
+    const hadProblem = this.#problems.delete(name);
+    if (server === undefined && !hadProblem) throw unknownServer(name, this.names());
+    this.#added.delete(name);
+    if (server === undefined) return;
+    this.#servers.delete(name);
+    this.#options.onRemoved(name);
+    await this.#close([server]);
+  }
+
+  async disconnectAll(): Promise<void> {
+    await Promise.all(this.all().map((server) => server.disconnect()));
+  }
+
   /** Connects all eager servers in parallel; a failure does not affect the others. */
   async connectAll(): Promise<void> {
     await Promise.all(
@@ -121,8 +152,10 @@ export class ServerSet {
     );
   }
 
-  async connect(name: string): Promise<void> {
-    await this.requireEnabled(name).connection.open();
+  /** The shared connection, or that of a caller. */
+  async connect(name: string, caller?: Caller): Promise<void> {
+    const server = this.requireEnabled(name);
+    await (caller === undefined ? server.connection : server.connectionFor(caller)).open();
   }
 
   async disconnect(name: string): Promise<void> {
@@ -184,6 +217,15 @@ export class ServerSet {
     await Promise.all(this.all().map((server) => server.close()));
   }
 
+  /** Closes these, and waits for those that are closing already. */
+  async #close(servers: readonly Server[]): Promise<void> {
+    for (const server of servers) {
+      const left: Promise<void> = server.close().finally(() => this.#closing.delete(left));
+      this.#closing.add(left);
+    }
+    await Promise.all(this.#closing);
+  }
+
   /** Reports each problem once, when it starts or changes, and when it is over. */
   #emitProblems(before: ReadonlyMap<string, TurnbuckleError>): void {
     const { events } = this.#options;
@@ -214,15 +256,4 @@ function isSameServerConfig(left: ServerConfig, right: ServerConfig): boolean {
   const comparable = (config: ServerConfig): string =>
     canonicalJson(config.type === 'in-process' ? { ...config, server: null } : config);
   return comparable(left) === comparable(right);
-}
-
-function tooManyServers(server: string, maxServers: number): TurnbuckleError {
-  return new TurnbuckleError(
-    'SERVER_LIMIT',
-    `Cannot add server "${server}" because the limit of ${maxServers} servers is reached.`,
-    {
-      server,
-      hint: 'Remove a server, or raise limits.maxServers.',
-    },
-  );
 }

@@ -2,6 +2,7 @@
 import type { ServerConfig } from '../config/schema/schema.js';
 import type { ServerRequestAnswers } from '../connection/server-requests/host-requests.js';
 import type { BreakerOptions } from '../resilience/breaker.js';
+import type { ClientTelemetry } from '../telemetry/client-telemetry.js';
 
 export interface ServerSettings {
   /**
@@ -23,6 +24,8 @@ export interface ServerSettings {
   /** Where state is stored between runs. */
   readonly stateDir?: string | undefined;
   readonly clientInfo?: { readonly name: string; readonly version: string } | undefined;
+  /** Observes requests to servers. */
+  readonly telemetry?: ClientTelemetry | undefined;
 
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   readonly random?: (() => number) | undefined;

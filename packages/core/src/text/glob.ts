@@ -35,6 +35,16 @@ export function compileGlob(pattern: string, { crossSlashes }: GlobOptions): Glo
   return (text) => text.startsWith(start) && text.endsWith(end) && rest(text, start.length, end.length);
 }
 
+/** The steps for each character of a text, where `*` and `?` also match `/`; nearly none without a `?`. */
+export const globCost = (pattern: string): number =>
+  partsOf(pattern).includes(ANY_CHARACTER) ? pattern.length : 0;
+
+/**
+ * Matching with this many steps in all takes about 100 ms. Beyond it the answer is a guess, on the side of the
+ * stricter decision: nobody needs as many patterns of that kind.
+ */
+export const MAX_GLOB_STEPS = 8_000_000;
+
 /** The pattern that matches exactly this text. */
 export const escapeGlob = (text: string): string => text.replace(/[\\*?]/g, '\\$&');
 

@@ -20,7 +20,7 @@ export function secretsUnavailable(
 export function vaultDamaged(file: string, what: string, cause?: unknown): TurnbuckleError {
   return secretsUnavailable(file, `The vault ${file} is damaged: ${what}.`, {
     cause,
-    hint: 'The file is unchanged. Restore it from a backup, or move it away and set the secrets again.',
+    hint: 'The file is unchanged. Restore it from a backup, or move it to another directory and set the secrets again.',
   });
 }
 

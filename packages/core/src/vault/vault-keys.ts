@@ -133,7 +133,7 @@ export class VaultKeys {
     const { file, keyFile: keyPath } = this.#options;
     const where = from === 'file' ? `the file ${keyPath}` : 'the keychain';
     throw secretsUnavailable(file, `The key for the vault ${file} is missing from ${where}.`, {
-      hint: 'Restore the key from a backup, or move the vault away and set the secrets again.',
+      hint: 'Restore the key from a backup, or move the vault to another directory and set the secrets again.',
     });
   }
 

@@ -34,3 +34,9 @@ it('keeps a TurnbuckleError as it is', () => {
   const own = new TurnbuckleError('FETCH_REFUSED', 'Not there.');
   expect(authFailed('docs', 'preparing the page', own)).toBe(own);
 });
+
+it.each(Object.getOwnPropertyNames(Object.prototype))('the code %s has the usual hint', (code) => {
+  const cause = Object.assign(new Error('rejected'), { code });
+  const { code: own, hint } = authFailed('docs', 'getting a token', cause);
+  expect([own, hint]).toEqual(['AUTH_FAILED', 'Try again: turnbuckle login docs']);
+});

@@ -7,9 +7,10 @@ import { TinyServer, toolNamed } from '../policy/tiny-server.js';
 
 async function open(
   servers: Record<string, ServerInput>,
+  now?: () => number,
 ): Promise<{ runtime: Runtime; reads: RuntimeEvents['catalog.read'][] }> {
   const home = await temporaryDirectory();
-  const runtime = await createRuntime({ stateDir: home.path, servers });
+  const runtime = await createRuntime({ stateDir: home.path, servers, now });
   onTestFinished(async () => {
     await runtime.close();
     await home.remove();
@@ -32,6 +33,50 @@ describe('a reading of a list', () => {
       'demo prompts asked ok',
       'demo tools connected ok',
     ]);
+  });
+});
+
+// requirement T1
+describe('listTtlMs', () => {
+  const modern = (ttlMs: number) => fixture('echo', '--era', 'modern', '--ttl-ms', String(ttlMs));
+
+  it('decides how long a list is fresh, whatever the server says', async () => {
+    let now = 0;
+    const { runtime, reads } = await open(
+      {
+        silent: { ...fixture('echo'), listTtlMs: 1_000 },
+        longer: { ...modern(1_000), listTtlMs: 5_000 },
+        never: { ...modern(1_000), listTtlMs: 0 },
+        own: modern(1_000),
+      },
+      () => now,
+    );
+    await runtime.connectAll();
+    await runtime.listPrompts();
+    const stale = (kind: 'tools' | 'prompts') =>
+      ['silent', 'longer', 'never', 'own'].filter(
+        (server) => runtime.catalog.stateOf(server, kind, now) === 'stale',
+      );
+    now = 999;
+    expect([stale('tools'), stale('prompts')]).toEqual([[], []]);
+    now = 1_000;
+    expect([stale('tools'), stale('prompts')]).toEqual([
+      ['silent', 'own'],
+      ['silent', 'own'],
+    ]);
+    now = 5_000;
+    expect(stale('tools')).toEqual(['silent', 'longer', 'own']);
+    reads.length = 0;
+    // The first request of an expired list reads it again.
+    runtime.tools();
+    await waitUntil(() => stale('tools').length === 0);
+    await runtime.listPrompts();
+    const told = reads.map(({ server, kind, reason }) => `${server} ${kind} ${reason}`);
+    for (const server of ['silent', 'longer', 'own']) {
+      expect(told).toContain(`${server} tools stale`);
+      expect(told).toContain(`${server} prompts stale`);
+    }
+    expect(told.filter((text) => text.startsWith('never'))).toEqual([]);
   });
 });
 

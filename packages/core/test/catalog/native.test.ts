@@ -49,6 +49,11 @@ describe('resources and prompts as tools', () => {
     const hidden = await runtime.execute('list_mcp_resources', { server: 'echo' }, { caller: unrelated });
     const missing = await runtime.execute('list_mcp_resources', { server: 'no-such' }, { caller: unrelated });
     expect(hidden.result).toEqual(missing.result);
+    const greet = { server: 'echo', name: 'greet', arguments: { who: 'Ada' } };
+    const got = await runtime.execute('get_mcp_prompt', greet, { caller: reader });
+    expect(got.result).toMatchObject({ messages: [{ content: { text: expect.stringContaining('Ada') } }] });
+    const refused = await runtime.execute('get_mcp_prompt', greet, { caller: unrelated });
+    expect(refused.failure?.code).toBe('PROMPT_UNKNOWN');
     const none = await runtime.execute('list_mcp_resources', {}, { caller: nobody });
     expect(none.failure?.code).toBe('TOOL_UNKNOWN');
   });

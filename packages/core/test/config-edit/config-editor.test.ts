@@ -167,3 +167,20 @@ it('reports why nothing can be written', async ({ directory }) => {
     data: { file, reason: 'ENOTDIR' },
   });
 });
+
+it('finds an entry with an id beside its name by the name, and keeps the id', async ({ directory }) => {
+  const file = join(directory, 'c.json');
+  writeFileSync(file, '{ "servers": [{ "id": "web-search", "name": "search", "command": "x" }] }');
+  await editServers(file, [{ action: 'set', name: 'search', config: { command: 'y' } }]);
+  expect(readFileSync(file, 'utf8')).toBe(
+    '{ "servers": [{ "id": "web-search", "name": "search", "command": "y" }] }',
+  );
+  await expect(editServers(file, [{ action: 'disable', name: 'web-search' }])).rejects.toMatchObject({
+    code: 'SERVER_UNKNOWN',
+  });
+  const proxy = { type: 'proxy', baseUrl: 'https://h', id: 'x' };
+  await editServers(file, [{ action: 'set', name: 'search', config: proxy }]);
+  expect(JSON.parse(readFileSync(file, 'utf8')).servers).toEqual([{ name: 'search', ...proxy }]);
+  await editServers(file, [{ action: 'remove', name: 'search' }]);
+  expect(JSON.parse(readFileSync(file, 'utf8')).servers).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fixture } from '@turnbuckle/testing';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findLayers, type LayerContext, possibleProjectFiles } from '../../src/config/layers/layers.js';
 import { createSetting, type Setting } from './setting.js';
 
@@ -334,8 +334,6 @@ it.each(['trusted', 'inheritEnv', 'scope'])('a server of a project cannot set %s
 });
 
 it.each([
-  ['toolApprovalRequired', false],
-  ['autoDiscoveryEnabled', true],
   ['secretCommand', ['cat', '{name}']],
   ['forbid', ['*']],
   ['allowOnly', []],
@@ -349,4 +347,69 @@ it.each([
     `${projectFile}:1:2: ${key}: "${key}" cannot be set in a project file.`,
   ]);
   expect(parsed.servers.has('one')).toBe(true);
+});
+
+// requirement P4
+describe('a switch that guards agents', () => {
+  const LOWERED = [
+    ['toolApprovalRequired', false],
+    ['autoDiscoveryEnabled', true],
+  ] as const;
+
+  it.each(LOWERED)('a project cannot set %s to %s', async (key, value) => {
+    const setting = await createSetting();
+    for (const file of [setting.projectFile, join(setting.project, 'mcp-servers.json'), setting.localFile]) {
+      await setting.write(file, { [key]: value, servers: { one: { command: 'x' } } });
+      const { settings, problems, parsed } = await setting.load({ trustProject: true });
+      expect(settings).toEqual({});
+      expect(problems.map(({ message }) => message)).toEqual([
+        `${file}:1:2: ${key}: a project file can only set this to ${!value}, because ${value} lowers a guard; set ${value} in your own file (turnbuckle config shows its path).`,
+      ]);
+      expect(parsed.servers.has('one')).toBe(true);
+      await setting.write(file, {});
+    }
+  });
+
+  it.each(LOWERED)('a project can raise %s where the file of the user says %s', async (key, value) => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { [key]: value });
+    expect((await setting.load()).settings).toEqual({ [key]: value });
+    await setting.write(setting.projectFile, { [key]: !value });
+    const { settings, settingOrigins, problems } = await setting.load();
+    expect(problems).toEqual([]);
+    expect(settings).toEqual({ [key]: !value });
+    expect(settingOrigins.get(key)).toMatchObject({ scope: 'project', file: setting.projectFile });
+  });
+
+  it.each(LOWERED)('%s has to be a boolean in a project, too', async (key) => {
+    const setting = await createSetting();
+    await setting.write(setting.projectFile, { [key]: 'yes' });
+    expect((await setting.load()).problems[0]?.message).toContain('expected true or false, found a string');
+  });
+
+  it('raised by a project, the calls of agents need approval again', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, {
+      toolApprovalRequired: false,
+      servers: { echo: fixture('echo') },
+    });
+    const { runtime, reload } = await setting.open();
+    await runtime.connectAll();
+    const caller = { id: 'agent', capabilities: ['mcp_integration'] };
+    const action = () => runtime.decide({ server: 'echo', tool: 'echo', caller }).action;
+    expect(action()).toBe('allow');
+    await setting.write(setting.projectFile, { toolApprovalRequired: true });
+    await reload();
+    expect(action()).toBe('ask');
+    await expect(runtime.callTool('echo', 'echo', { text: 'x' }, { caller })).rejects.toMatchObject({
+      code: 'APPROVAL_NEEDED',
+    });
+    // What became invalid keeps its value.
+    await setting.write(setting.projectFile, { toolApprovalRequired: false });
+    await reload();
+    expect(action()).toBe('ask');
+    await setting.write(setting.projectFile, {});
+    await reload();
+    expect(action()).toBe('allow');
+  });
 });

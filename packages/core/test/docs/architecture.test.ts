@@ -15,7 +15,8 @@ function occurrences(pattern: RegExp, where: (file: string) => boolean = () => t
   );
 }
 
-const aboveConnection = (file: string): boolean => !file.startsWith('connection/');
+const aboveConnection = (file: string): boolean =>
+  !file.startsWith('connection/') && !file.startsWith('telemetry/');
 
 describe('one call path', () => {
   it('finds the source files', () => {
@@ -25,21 +26,25 @@ describe('one call path', () => {
 
   it('has `tools/call` in one place above the connection', () => {
     expect(occurrences(/(['"`])tools\/call\1/g, aboveConnection)).toEqual(['calls/call.ts']);
-    // Below it, only the table of headers has it.
-    expect(occurrences(/(['"`])tools\/call\1/g, (file) => !aboveConnection(file))).toEqual([
-      'connection/lanes/http-lane.ts',
-    ]);
+    // Below it, only the table of headers and the names of spans have it.
+    expect(new Set(occurrences(/(['"`])tools\/call\1/g, (file) => !aboveConnection(file)))).toEqual(
+      new Set(['connection/lanes/http-lane.ts', 'telemetry/request-attributes.ts']),
+    );
   });
 
   it('sends from one place', () => {
     expect(new Set(occurrences(/\bsender\.send\(/g))).toEqual(new Set(['calls/call.ts']));
     expect(occurrences(/\bnew Sender\(/g)).toEqual(['runtime/wire.ts']);
     expect(occurrences(/\bnew Calls\(/g)).toEqual(['runtime/wire.ts']);
-    expect(occurrences(/\brequestWithInput\(/g, aboveConnection)).toEqual(['calls/sending/send.ts']);
+    expect(occurrences(/await requestWithInput\(/g, aboveConnection)).toEqual(['calls/sending/send.ts']);
+    expect(occurrences(/\bcontinueWithInput\(/g, aboveConnection)).toEqual(['calls/sending/lane-request.ts']);
   });
 
   it('uses a lane above the connection only to send calls and to read lists', () => {
-    expect(occurrences(/\blane\.request\(/g, aboveConnection)).toEqual(['catalog/listing.ts']);
+    expect(occurrences(/\blane\.request\(/g, aboveConnection)).toEqual([
+      'calls/sending/send.ts',
+      'catalog/listing.ts',
+    ]);
     expect(new Set(occurrences(/\.lane\b/g, aboveConnection))).toEqual(
       new Set(['catalog/discovery.ts', 'calls/sending/send.ts']),
     );

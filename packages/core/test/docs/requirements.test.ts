@@ -6,7 +6,7 @@ import { listFiles, readText } from './repository.js';
 
 /** Requirements and threats both use the ids T1, T2 …: only requirements are cited this way. */
 const CITATION = /^\s*\/\/ requirement ([A-Z]\d+(?:, [A-Z]\d+)*)$/gm;
-const ANY_CITATION = /\/\/ requirements?\b.*$/gim;
+const ANY_CITATION = /(?:\/\/|\*) *requirements?\b.*$/gim;
 
 const tests = ['packages', 'e2e']
   .flatMap((directory) => listFiles(directory, /\.ts$/))

@@ -18,6 +18,27 @@ it('disconnect ends the process and a call starts it again', async () => {
   expect(textOf(await runtime.callTool('echo', 'echo', { text: 'again' }))).toBe('again');
 });
 
+// requirement C8
+it('disconnect keeps the tools in every list; toggle and a new set of servers remove them', async () => {
+  const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
+  await runtime.connectAll();
+  const changes = record(runtime, 'catalog.changed');
+  const listed = (): string[] => runtime.tools().map(({ tool }) => tool);
+  const before = listed();
+  expect(before).toContain('echo');
+  await runtime.disconnect('echo');
+  expect(listed()).toEqual(before);
+  expect(runtime.toolsForAgent({ id: 'agent', capabilities: ['mcp:echo'] })).toHaveLength(before.length);
+  expect(runtime.serverStatus('echo').tools).toHaveLength(before.length);
+  expect(changes).toEqual([]);
+  await runtime.toggle('echo', false);
+  expect(listed()).toEqual([]);
+  await runtime.toggle('echo', true);
+  expect(listed()).toEqual(before);
+  await runtime.setServers({});
+  expect(listed()).toEqual([]);
+});
+
 it('reconnect starts a new process, connect keeps the current one', async () => {
   const runtime = await openRuntime({ servers: { echo: fixture('echo') } });
   await runtime.connect('echo');

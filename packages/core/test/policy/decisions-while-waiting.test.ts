@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { type ApprovalAnswer, type Caller, createRuntime, type Rule, type RuntimeOptions } from 'turnbuckle';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { requestWithInput } from '../../src/connection/server-requests/input-rounds.js';
+import { continueWithInput } from '../../src/connection/server-requests/input-rounds.js';
 import type { RequestGuard } from '../../src/connection/server-requests/request-guard.js';
 import { CallClock } from '../../src/resilience/call-clock.js';
 import { placed } from './decision-world.js';
@@ -192,11 +192,9 @@ it('each further round of a server request is checked too', async () => {
   const guard = { server: 'x' } as RequestGuard;
   const request = { method: 'tools/call', params: {}, timeoutMs: 1_000, maxTotalMs: 1_000 };
   await expect(
-    requestWithInput(lane as never, request, {
-      guard,
-      passThrough: false,
-      confirm,
-      clock: new CallClock({}),
+    continueWithInput(lane as never, request, {
+      result: await lane.request(request),
+      options: { guard, passThrough: false, confirm, clock: new CallClock({}) },
     }),
   ).rejects.toThrow('not any more');
   expect(sent).toHaveLength(2);

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { TurnbuckleError } from '../../errors.js';
 import type { PageGuard } from '../../fetching/page-guard.js';
+import { shellQuote } from '../../text/shell-quote.js';
 import { authFailed } from '../auth-errors.js';
 import { authenticationOf } from '../client/client-authentication.js';
 import type { SignInPrompts } from '../sign-in-prompts.js';
@@ -123,6 +124,6 @@ export async function runPrompt<T>(server: string, show: () => T | Promise<T>): 
 export function promptUnavailable(server: string): TurnbuckleError {
   return new TurnbuckleError('AUTH_REQUIRED', `Sign-in to server "${server}" requires user interaction.`, {
     server,
-    hint: `Sign in from a terminal: turnbuckle login ${server}`,
+    hint: `Sign in from a terminal: turnbuckle login ${shellQuote(server)}`,
   });
 }

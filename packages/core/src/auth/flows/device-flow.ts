@@ -5,6 +5,7 @@ import { monotonicNow } from '../../async/monotonic-now.js';
 import { TurnbuckleError } from '../../errors.js';
 import type { PageGuard } from '../../fetching/page-guard.js';
 import { isRecord } from '../../json/is-record.js';
+import { shellQuote } from '../../text/shell-quote.js';
 import { authFailed, isTransient, oauthCode } from '../auth-errors.js';
 import { isSafeAddress } from '../client/authorization-server.js';
 import { authenticationOf } from '../client/client-authentication.js';
@@ -58,7 +59,7 @@ export async function runDeviceFlow(options: DeviceFlowOptions): Promise<Tokens>
   }
   throw new TurnbuckleError('AUTH_FAILED', `The code for server "${server}" expired before it was entered.`, {
     server,
-    hint: `Try again: turnbuckle login ${server} --device`,
+    hint: `Try again: turnbuckle login ${shellQuote(server)} --device`,
   });
 }
 
@@ -118,6 +119,6 @@ function deviceFlowUnsupported(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
     `The authorization server of server "${server}" does not support device sign-in.`,
-    { server, hint: `Sign in with a browser (turnbuckle login ${server}), or with --paste.` },
+    { server, hint: `Sign in with a browser (turnbuckle login ${shellQuote(server)}), or with --paste.` },
   );
 }

@@ -94,6 +94,7 @@ export class EffectivePolicy {
       requires: [],
       scope: 'native' as const,
       isPublic: (tool: string) => catalog.nativeTool(tool)?.public === true,
+      resourceTool: (tool: string) => catalog.nativeTool(tool)?.resourceTool,
     };
     const unknownServerPolicy = { trusted: false, requires: [] } as const;
     const faultOf = (subject: Subject): PinFault | undefined =>

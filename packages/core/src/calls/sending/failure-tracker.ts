@@ -48,14 +48,15 @@ export class FailureTracker {
   }
 
   /** The server is alive, it is not, or neither is known. */
-  record({ breaker, config }: Server, { code }: TurnbuckleError, failed: CallFailure): void {
+  record(server: Server, { code }: TurnbuckleError, failed: CallFailure): void {
     const { connection, incident, responseTimeoutMs } = failed;
+    const breaker = server.breakerFor(failed.caller);
     if (ALIVE_CODES.has(code)) {
       connection.reportAnswer();
       return breaker.succeed();
     }
     if (NEUTRAL_CODES.has(code)) return breaker.abstain();
-    if (code === 'CALL_TIMEOUT') return this.#recordTimeout(breaker, failed, config);
+    if (code === 'CALL_TIMEOUT') return this.#recordTimeout(breaker, failed, server.config);
     // A single failure may be the fault of the tool.
     if (responseTimeoutMs !== undefined && !CONNECTION_LOSS_CODES.has(code))
       return breaker.failFor(callerKeyOf(failed.caller), this.#now());

@@ -1,8 +1,10 @@
 /** Errors of the "connect" and "send" steps that Turnbuckle raises itself. */
 import type { CancelSignal } from '../../async/cancel-signal.js';
 import { TurnbuckleError } from '../../errors.js';
+import { COOLDOWN_MS } from '../../resilience/caller-cooldowns.js';
 import type { Limiter } from '../../resilience/limiter.js';
 import type { Server } from '../../servers/server.js';
+import { shellQuote } from '../../text/shell-quote.js';
 
 export function overloaded({ name }: Server, { inFlight, queued }: Limiter): TurnbuckleError {
   return new TurnbuckleError('OVERLOADED', `Too many calls are waiting for server "${name}".`, {
@@ -22,6 +24,17 @@ export function serverUnresponsive({ name }: Server): TurnbuckleError {
   );
 }
 
+export function callerCoolingDown({ name }: Server): TurnbuckleError {
+  return new TurnbuckleError(
+    'OVERLOADED',
+    `Server "${name}" answered none of the last calls of this caller.`,
+    {
+      server: name,
+      hint: `This call was not sent. Try again in ${COOLDOWN_MS / 1_000} seconds, and check the output of the server: turnbuckle logs ${shellQuote(name)}`,
+    },
+  );
+}
+
 /** CALL_CANCELLED for a cancelled call: nothing is connected and nothing is sent. */
 export function assertNotCancelled(signal: CancelSignal | undefined): void {
   if (signal?.aborted === true)
@@ -35,7 +48,7 @@ export function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
   const { name, connection } = server;
   const lastError =
     connection.error === undefined
-      ? `See the recent errors from server "${name}".`
+      ? `Show its status: turnbuckle doctor ${shellQuote(name)}, or recentErrors in status().`
       : `Last error: ${connection.error.message}`;
   return new TurnbuckleError(
     'BREAKER_OPEN',

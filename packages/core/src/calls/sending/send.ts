@@ -4,63 +4,38 @@
  */
 
 import { Cancellation, type CancelSignal } from '../../async/cancel-signal.js';
-import { MAX_TIMER_MS } from '../../async/timer-delay.js';
 import { pause } from '../../async/until-aborted.js';
-import type { SignInTrigger } from '../../auth/sign-ins.js';
+import type { SignInOwner, SignInTrigger } from '../../auth/sign-ins.js';
 import type { Connection } from '../../connection/connection.js';
-import type { LaneResult, Progress } from '../../connection/lanes/lane.js';
+import type { LaneResult } from '../../connection/lanes/lane.js';
 import { wasNotSent } from '../../connection/lanes/server-error.js';
 import type { Link } from '../../connection/link.js';
-import type { ClientResponder } from '../../connection/server-requests/client-responders.js';
-import { requestWithInput } from '../../connection/server-requests/input-rounds.js';
-import { type HeaderParameter, headersFor } from '../../connection/transports/http/mcp-headers.js';
+import { explainRefusal, isComplete } from '../../connection/server-requests/input-rounds.js';
 import { TurnbuckleError, toTurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
-import { copyRawNumbers } from '../../json/lossless-json.js';
 import type { Caller } from '../../policy/capabilities.js';
-import type { CallClock, WaitDescription } from '../../resilience/call-clock.js';
+import type { Breaker } from '../../resilience/breaker.js';
+import type { WaitDescription } from '../../resilience/call-clock.js';
 import { CallerCooldowns } from '../../resilience/caller-cooldowns.js';
 import type { Limiter } from '../../resilience/limiter.js';
 import { retryPlan } from '../../resilience/retry-plan.js';
 import type { Server } from '../../servers/server.js';
 import { FailureTracker, quotaKeyOf } from './failure-tracker.js';
+import { requestWithInput, toLaneRequest } from './lane-request.js';
+import type { OutgoingCall } from './outgoing-call.js';
 import {
   assertNotCancelled,
   breakerOpen,
+  callerCoolingDown,
   cancelledInQueue,
   outcomeUnknown,
   overloaded,
   serverUnresponsive,
 } from './send-errors.js';
 
-export interface OutgoingCall {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Safe to repeat, according to trusted annotations. */
-  isRetrySafe: boolean;
-  readonly options: {
-    readonly signal?: CancelSignal | undefined;
-    readonly timeoutMs?: number | undefined;
-    readonly inputRequired?: 'answer' | 'return' | undefined;
-    readonly caller?: Caller | undefined;
-    readonly responder?: ClientResponder | undefined;
-  };
-  /** Runs since the start of the call. */
-  readonly clock: CallClock;
-  headerParameters?: readonly HeaderParameter[];
-  readonly headerArguments?: unknown;
-  /**
-   * Called right before every send: throws if the call is no longer allowed, and returns a promise if a change
-   * requires approval.
-   */
-  readonly confirm: () => Promise<void> | undefined;
-  /** Always set: progress also resets the timeout of the call. */
-  readonly onProgress: (progress: Progress) => void;
-  /** Counted here. */
-  attempts: number;
-  signedInFor?: Set<TurnbuckleError['code']>;
-  /** The response timeout of the last request. */
-  responseTimeoutMs?: number;
+interface LostLink {
+  readonly connection: Connection | undefined;
+  readonly link: Link;
 }
 
 /** The context of a sign-in in the middle of a call. */
@@ -74,10 +49,10 @@ export interface SenderOptions {
   readonly monotonicNow: () => number;
   /** Lets a person sign in, or extend the sign-in; false if no prompt is available; rejects if it failed. */
   readonly signIn?:
-    | ((server: Server, error: TurnbuckleError, asked: SignInTrigger) => Promise<boolean>)
+    | ((owner: SignInOwner, error: TurnbuckleError, asked: SignInTrigger) => Promise<boolean>)
     | undefined;
   /** Whether another process of this user has signed in since the server rejected us. */
-  readonly hasNewSignIn: (server: Server) => Promise<boolean>;
+  readonly hasNewSignIn: (owner: SignInOwner) => Promise<boolean>;
   /** Lists the tools of a server again after it reported a stale definition. */
   readonly relist: (server: Server, link: Link) => Promise<void>;
 }
@@ -85,6 +60,7 @@ export interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions;
   readonly #failures: FailureTracker;
+  readonly #lostLinks = new WeakSet<Link>();
   readonly #unresponsiveCallers = new WeakMap<Server, CallerCooldowns>();
 
   constructor(options: SenderOptions) {
@@ -101,14 +77,15 @@ export class Sender {
     const who = quotaKeyOf(caller);
     const silent = this.#unresponsiveCallers.get(server);
     if (silent !== undefined && who !== undefined && silent.isCoolingDown(who, monotonicNow()))
-      throw serverUnresponsive(server);
-    this.#assertBreakerClosed(server);
+      throw callerCoolingDown(server);
+    this.#assertBreakerClosed(server, caller);
     // The server's own limit first, so that calls to a slow server do not use up the shared limit.
     if (!server.limiter.tryEnter(who)) await this.#waitInQueue(server.limiter, server, sending);
     const { ticket } = server.limiter;
     let inside = false;
     let isAnswered = false;
     let connection: Connection | undefined;
+    let link: Link | undefined;
     try {
       if (!limiter.tryEnter(who)) await this.#waitInQueue(limiter, server, sending);
       inside = true;
@@ -117,22 +94,29 @@ export class Sender {
       if (responder !== undefined) connection.responders.add(responder);
       for (;;) {
         sending.attempts += 1;
-        const link = connection.link ?? (await this.#openLinkWithSignIn(server, sending));
+        link = connection.link ?? (await this.#openLinkWithSignIn(server, sending));
         const confirmed = this.#confirm(server, sending);
         // Waiting took time: check the current state again.
         if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
-          const result = this.#recordSuccess(server, connection, await this.#request(server, link, sending));
+          const request = toLaneRequest(server, link, sending);
+          const received = await link.lane.request(request);
+          const result = isComplete(received)
+            ? received
+            : await requestWithInput(server, link, { sending, request, received });
+          this.#recordSuccess(server, connection, caller);
           isAnswered = true;
           if (silent !== undefined && who !== undefined) silent.recordAnswer(who);
           return result;
-        } catch (thrown) {
+        } catch (refusal) {
+          const thrown = explainRefusal(refusal, server.requests);
           if (await this.#trySignIn(server, sending, thrown)) continue;
           await this.#retryOrThrow(server, sending, { thrown, connection, link });
         }
       }
     } catch (error) {
       if (isServerTimeout(error, server, sending)) this.#recordTimeout(server, who, ticket);
+      else if (link !== undefined && wasLost(error)) this.#recordLoss(server, who, { connection, link });
       throw error;
     } finally {
       if (responder !== undefined) connection?.responders.remove(responder);
@@ -143,40 +127,53 @@ export class Sender {
   }
 
   #recordTimeout(server: Server, who: string | undefined, ticket: number): void {
-    if (!server.limiter.rejectQueued(who, ticket, serverUnresponsive(server)) || who === undefined) return;
+    if (server.limiter.rejectQueued(who, ticket, serverUnresponsive(server)))
+      this.#recordSilence(server, who);
+  }
+
+  /**
+   * A call that ends its server costs a new process. It counts once, against the caller whose calls alone were in
+   * flight there: with several callers, nobody knows whose call it was.
+   */
+  #recordLoss(server: Server, who: string | undefined, { connection, link }: LostLink): void {
+    if (this.#lostLinks.has(link) || connection?.hasClosed(link) === true) return;
+    this.#lostLinks.add(link);
+    const isDedicated = connection !== server.connection;
+    if (isDedicated || server.limiter.isAlone(who)) this.#recordSilence(server, who);
+  }
+
+  #recordSilence(server: Server, who: string | undefined): void {
+    if (who === undefined) return;
     const silent = this.#unresponsiveCallers.get(server) ?? new CallerCooldowns();
     this.#unresponsiveCallers.set(server, silent);
-    silent.recordTimeout(who, this.#options.monotonicNow());
+    silent.recordSilence(who, this.#options.monotonicNow());
   }
 
   #connectionFor(server: Server, caller: Caller | undefined): Connection {
     try {
       return server.connectionFor(caller);
     } catch (error) {
-      server.breaker.abstain();
+      server.breakerFor(caller).abstain();
       throw error;
     }
   }
 
   /** A call that may no longer be sent says nothing about the server. */
-  #confirm({ breaker }: Server, { confirm, options }: OutgoingCall): Promise<void> | undefined {
+  #confirm(server: Server, { confirm, options }: OutgoingCall): Promise<void> | undefined {
     try {
       assertNotCancelled(options.signal);
-      return confirm()?.catch((error: unknown) => {
-        breaker.abstain();
-        throw error;
-      });
+      const asked = confirm();
+      return asked === undefined ? undefined : abstainIfRejected(asked, server.breakerFor(options.caller));
     } catch (error) {
-      breaker.abstain();
+      server.breakerFor(options.caller).abstain();
       throw error;
     }
   }
 
-  #recordSuccess({ breaker, retries }: Server, connection: Connection, result: LaneResult): LaneResult {
+  #recordSuccess(server: Server, connection: Connection, caller: Caller | undefined): void {
     connection.reportAnswer();
-    breaker.succeed();
-    retries.earn();
-    return result;
+    server.breakerFor(caller).succeed();
+    server.retries.earn();
   }
 
   /** Resolves if the same request may be sent again; otherwise throws the final error. */
@@ -213,16 +210,19 @@ export class Sender {
 
   /** Connects a server before its tools are known, guarded by the breaker like a call. */
   async connect(server: Server, sending: SignInContext): Promise<void> {
-    assertNotCancelled(sending.options.signal);
-    this.#assertBreakerClosed(server);
+    const { signal, caller } = sending.options;
+    assertNotCancelled(signal);
+    this.#assertBreakerClosed(server, caller);
     await this.#openLinkWithSignIn(server, sending);
-    server.breaker.succeed();
+    server.breakerFor(caller).succeed();
   }
 
-  #assertBreakerClosed(server: Server): void {
+  #assertBreakerClosed(server: Server, caller: Caller | undefined): void {
     // A required sign-in is more useful to report than the failures it caused.
-    if (server.connection.state === 'needs-auth') return;
-    const waitMs = server.breaker.admit(this.#options.monotonicNow());
+    const agent = server.credentialsAgent(caller);
+    const connection = agent === undefined ? server.connection : server.findConnection(caller);
+    if (connection?.state === 'needs-auth') return;
+    const waitMs = server.breakerFor(caller).admit(this.#options.monotonicNow());
     if (waitMs > 0) throw breakerOpen(server, waitMs);
   }
 
@@ -232,8 +232,9 @@ export class Sender {
     // A cancelled call leaves the queue.
     const over = new Cancellation();
     const turn = limiter.enter(who, over);
+    const breaker = server.breakerFor(options.caller);
     if (turn === undefined) {
-      server.breaker.abstain();
+      breaker.abstain();
       throw overloaded(server, limiter);
     }
     try {
@@ -245,48 +246,9 @@ export class Sender {
         () => limiter.leave(who),
         () => {},
       );
-      server.breaker.abstain();
+      breaker.abstain();
       throw signal?.aborted === true ? cancelledInQueue() : error;
     }
-  }
-
-  #request(server: Server, link: Link, sending: OutgoingCall): Promise<LaneResult> {
-    const { method, options, clock, headerParameters = [], headerArguments } = sending;
-    const passThrough = options.inputRequired === 'return';
-    const mirrored = headerParameters.length > 0 && link.era === 'modern' && link.serverTransport.hasHeaders;
-    const timeoutMs = Math.min(options.timeoutMs ?? server.config.callTimeoutMs, MAX_TIMER_MS);
-    const maxTotalMs = clock.timerMs;
-    sending.responseTimeoutMs = Math.min(timeoutMs, maxTotalMs);
-    return requestWithInput(
-      link.lane,
-      {
-        method,
-        params: this.#withCapabilities(server, link, sending),
-        timeoutMs,
-        maxTotalMs,
-        signal: options.signal,
-        onProgress: sending.onProgress,
-        responder: options.responder,
-        headers: mirrored ? headersFor(headerParameters, headerArguments) : undefined,
-      },
-      { guard: server.requests, passThrough, confirm: sending.confirm, clock },
-    );
-  }
-
-  /**
-   * In newer revisions each request declares which server requests its caller supports, limited by the configuration.
-   */
-  #withCapabilities(
-    { requests }: Server,
-    { era }: Link,
-    { params, options }: OutgoingCall,
-  ): OutgoingCall['params'] {
-    if (era !== 'modern') return params;
-    if (options.responder !== undefined)
-      return addCapabilities(params, requests.filterCapabilities(options.responder.capabilities));
-    return options.inputRequired === 'return'
-      ? addCapabilities(params, requests.passThroughCapabilities)
-      : params;
   }
 
   /** The link, opened if necessary. A server that requires a sign-in is not contacted again. */
@@ -295,7 +257,7 @@ export class Sender {
     const connection = this.#connectionFor(server, caller);
     try {
       if (connection.state === 'needs-auth' && connection.error !== undefined) {
-        const looking = this.#options.hasNewSignIn(server);
+        const looking = this.#options.hasNewSignIn(server.signInOwner(caller));
         if (!(await clock.until(looking, signInWait(server, signal)))) throw connection.error;
       }
       return await clock.until(connection.open(), connectionWait(server, signal));
@@ -338,8 +300,9 @@ export class Sender {
     const isRepeated = sending.signedInFor.has(error.code);
     sending.signedInFor.add(error.code);
     // If the call times out, the sign-in continues: the next call uses it.
-    const { signal } = sending.options;
-    return sending.clock.until(signIn(server, error, { isRepeated, signal }), signInWait(server, signal));
+    const { signal, caller } = sending.options;
+    const signingIn = signIn(server.signInOwner(caller), error, { isRepeated, signal });
+    return sending.clock.until(signingIn, signInWait(server, signal));
   }
 }
 
@@ -366,15 +329,17 @@ function describeFailure(error: TurnbuckleError): Parameters<typeof retryPlan>[0
   };
 }
 
-/** The caller's own `_meta` takes precedence. */
-function addCapabilities(
-  params: Readonly<Record<string, unknown>>,
-  offered: object,
-): Readonly<Record<string, unknown>> {
-  const meta = isRecord(params._meta) ? params._meta : {};
-  const said = copyRawNumbers(meta, { 'io.modelcontextprotocol/clientCapabilities': offered, ...meta });
-  return copyRawNumbers(params, { ...params, _meta: said });
+function abstainIfRejected(asked: Promise<void>, breaker: Breaker): Promise<void> {
+  return asked.catch((error: unknown) => {
+    breaker.abstain();
+    throw error;
+  });
 }
+
+/** The connection broke, or the process ended, while the server had the call. */
+const wasLost = (error: unknown): boolean =>
+  error instanceof TurnbuckleError &&
+  (error.code === 'CALL_OUTCOME_UNKNOWN' || (error.code === 'CONNECTION_LOST' && !wasNotSent(error)));
 
 /** Whether the server was silent for its full timeout, not just for a shorter one of the caller. */
 const isServerTimeout = (

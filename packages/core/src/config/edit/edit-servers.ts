@@ -4,6 +4,7 @@
  */
 import { getNodeValue, type Node } from 'jsonc-parser';
 import { isRecord } from '../../json/is-record.js';
+import { namedEntry } from '../layers/spellings.js';
 import {
   invalidAt,
   type KeyPath,
@@ -50,10 +51,11 @@ export function removeServer(text: string, name: string): string {
 }
 
 function listEntry(name: string, config: Readonly<Record<string, unknown>>, old: unknown): unknown {
-  // A hosted-proxy server has its own `id`, so its name can only be `name`.
-  const byId = isRecord(old) && typeof old.name !== 'string' && config.id === undefined;
   const { name: _, ...rest } = config;
-  return byId ? { id: name, ...rest } : { name, ...rest };
+  // A hosted-proxy server has its own `id`, so its name can only be `name`.
+  if (!isRecord(old) || config.id !== undefined) return { name, ...rest };
+  if (typeof old.name !== 'string') return { id: name, ...rest };
+  return namedEntry(old)?.entry.id === old.id ? { name, ...rest } : { id: old.id, name, ...rest };
 }
 
 interface ServerContainer {
@@ -86,14 +88,8 @@ function readContainer(text: string, key: string, node: Node): ServerContainer {
   const servers = (node.children ?? []).flatMap((member, index): EditableServer[] => {
     const value = valueOfMember(member);
     const entry: unknown = value === undefined ? undefined : getNodeValue(value);
-    const name = keyOf(member) ?? nameIn(entry);
+    const name = keyOf(member) ?? namedEntry(entry)?.name;
     return name === undefined ? [] : [{ name, path: [key, keyOf(member) ?? index], entry }];
   });
   return { key, isList: node.type === 'array', servers };
-}
-
-function nameIn(entry: unknown): string | undefined {
-  if (!isRecord(entry)) return undefined;
-  const name = typeof entry.name === 'string' ? entry.name : entry.id;
-  return typeof name === 'string' ? name : undefined;
 }

@@ -25,7 +25,9 @@ import { removeMember } from './remove-member.js';
  */
 export function setKey(text: string, path: KeyPath, value: unknown): string {
   if (path.length === 0)
-    throw new TurnbuckleError('CONFIG_INVALID', 'Cannot set a key because the path is empty.');
+    throw new TurnbuckleError('CONFIG_INVALID', 'Cannot set a key because the path is empty.', {
+      hint: 'Name at least one key.',
+    });
   return preserveBom(text, (body) => {
     const root = parseJsonc(body);
     if (value === undefined) return root === undefined ? body : remove(body, path);
@@ -149,9 +151,7 @@ function toPlain(value: unknown): unknown {
     throw new TurnbuckleError(
       'CONFIG_INVALID',
       'Cannot write the value to the file because the value cannot be represented as JSON.',
-      {
-        cause,
-      },
+      { cause, hint: 'Use plain data without circular references or BigInts.' },
     );
   }
 }

@@ -3,11 +3,12 @@ import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
 import { findMalformed } from '../../text/placeholders.js';
 import { PLACEHOLDER_HINT } from '../placeholders/interpolate.js';
-import type { ServerConfig } from '../schema/schema.js';
+import type { ServerConfig, ServerDefaults } from '../schema/schema.js';
 import { faultError } from './file-errors.js';
 import { isProjectScope, type Layer, type LayerScope } from './layers.js';
 import { type ConfigFault, formatFaults, keyPath, parseServer } from './parse.js';
 import type { WrittenServer } from './read-servers.js';
+import { withDefaults } from './server-defaults.js';
 
 export interface WrittenEntry {
   readonly written: WrittenServer;
@@ -16,6 +17,7 @@ export interface WrittenEntry {
   readonly entry: unknown;
   /** The scope of the file with the command or URL. */
   readonly scope: LayerScope;
+  readonly defaults: ServerDefaults | undefined;
 }
 
 export type ParsedEntry =
@@ -25,7 +27,7 @@ export type ParsedEntry =
 /** Keys that relax a guard: a project cannot set them. */
 const PRIVILEGED = ['trusted', 'scope', 'inheritEnv'];
 
-export function parseEntry({ written, layer, entry, scope }: WrittenEntry): ParsedEntry {
+export function parseEntry({ written, layer, entry, scope, defaults }: WrittenEntry): ParsedEntry {
   const { name, path } = written;
   const refuse = (keys: readonly PropertyKey[], text: string, hint?: string): ParsedEntry => {
     const fault = { ...written.positionOf(keys), path: keyPath(path, keys), text };
@@ -40,7 +42,7 @@ export function parseEntry({ written, layer, entry, scope }: WrittenEntry): Pars
   if (malformed !== undefined)
     return refuse(malformed.keys, `invalid placeholder: ${malformed.beginning}`, PLACEHOLDER_HINT);
   try {
-    const config = parseServer(name, entry, path);
+    const config = parseServer(name, withDefaults(entry, defaults), path);
     // A file is not code of the host: what it does not mention is not allowed.
     const mayAsk = config.mayAsk ?? [];
     return { config: { ...config, mayAsk, scope: publicScope(scope, config) }, problem: undefined };

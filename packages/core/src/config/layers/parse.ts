@@ -17,9 +17,9 @@ import {
   SERVER_SCHEMAS,
   type ServerConfig,
   TRANSPORT_ALIASES,
-  TRANSPORT_TYPES,
   type TransportType,
 } from '../schema/schema.js';
+import { impliedTransport, namedEntry, toTransportType, unifyKeys, writtenKey } from './spellings.js';
 
 export interface ParsedServers {
   readonly servers: ReadonlyMap<string, ServerConfig>;
@@ -27,17 +27,22 @@ export interface ParsedServers {
   readonly problems: ReadonlyMap<string, TurnbuckleError>;
   /** Other inputs that make a server a different one when they change, as text. */
   readonly contextKeys?: ReadonlyMap<string, string>;
+  /** True: servers that the host added are not part of this, and stay. */
+  readonly isFromFiles?: true;
 }
 
-/** Never throws: invalid entries are in `problems`, by name or position. */
-export function parseServers(input: unknown): ParsedServers {
+/** Never throws: invalid entries are in `problems`, by name or position. `complete` fills in what an entry leaves out. */
+export function parseServers(
+  input: unknown,
+  complete: (entry: unknown) => unknown = (entry) => entry,
+): ParsedServers {
   const servers = new Map<string, ServerConfig>();
   const problems = new Map<string, TurnbuckleError>();
   for (const [key, name, value] of entries(input, problems)) {
     try {
       if (servers.has(name) || problems.has(name))
         throw invalid(name, [{ path: key, text: `duplicate name "${name}"` }]);
-      servers.set(name, parseServer(name, value, key));
+      servers.set(name, parseServer(name, complete(value), key));
     } catch (error) {
       if (!(error instanceof TurnbuckleError)) throw error;
       problems.set(servers.has(name) ? `${name} (${key})` : name, error);
@@ -52,15 +57,30 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   if (nameProblem !== undefined) throw invalid(name, [{ path, text: nameProblem }]);
   if (!isRecord(value))
     throw invalid(name, [{ path, text: `expected an object, found ${describeValue(value)}` }]);
-  const type = transportOf(name, value, path);
+  const entry = unifyKeys(value);
+  const type = transportOf(name, entry, path);
   const parsed = SERVER_SCHEMAS[type].safeParse(
-    { ...defaultConnectTimeout(value), ...value, type },
+    { ...defaultConnectTimeout(entry), ...entry, share: shareOf(entry), type },
     { error: describeFault },
   );
+  if (
+    parsed.success &&
+    'credentials' in parsed.data &&
+    parsed.data.credentials &&
+    parsed.data.share === 'shared'
+  )
+    throw invalid(name, [{ path: `${path}.share`, text: SHARED_CREDENTIALS, keys: ['share'] }]);
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
   throw invalid(name, ...describeIssues(parsed.error.issues, { value, path, known }));
 }
+
+/** Callers with different credentials cannot share a connection. */
+const shareOf = ({ share, credentials }: Record<string, unknown>): unknown =>
+  share === undefined && credentials !== undefined ? 'agent' : share;
+
+const SHARED_CREDENTIALS =
+  'callers with "credentials" of their own cannot share a connection (use "agent" or "session", or remove "share")';
 
 /** Programs that may download a package before the server starts. */
 const LAUNCHERS = /(^|[\\/])(npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx|docker|podman|deno)(\.(cmd|exe))?$/;
@@ -76,7 +96,7 @@ type Entry = readonly [key: string, name: string, value: unknown];
 
 function entries(input: unknown, problems: Map<string, TurnbuckleError>): Entry[] {
   if (Array.isArray(input))
-    return input.flatMap((value: unknown, index) => namedEntry(value, `servers[${index}]`, problems));
+    return input.flatMap((value: unknown, index) => listEntry(value, `servers[${index}]`, problems));
   if (isRecord(input)) return Object.entries(input).map(([name, value]) => [`servers.${name}`, name, value]);
   problems.set(
     'servers',
@@ -87,25 +107,16 @@ function entries(input: unknown, problems: Map<string, TurnbuckleError>): Entry[
   return [];
 }
 
-function namedEntry(value: unknown, key: string, problems: Map<string, TurnbuckleError>): Entry[] {
-  if (!isRecord(value)) {
-    problems.set(
-      key,
-      invalid(key, [{ path: key, text: `expected an object, found ${describeValue(value)}` }]),
-    );
-    return [];
-  }
-  // A hosted-proxy entry has its own `id`, so its name can only be `name`.
-  const { name, ...rest } = value;
-  if (typeof name === 'string') return [[key, name, rest]];
-  const { id, ...withoutId } = rest;
-  if (typeof id === 'string') return [[key, id, withoutId]];
-  problems.set(
-    key,
-    invalid(key, [
-      { path: `${key}.name`, text: `expected the server's name, found ${describeValue(name ?? id)}` },
-    ]),
-  );
+function listEntry(value: unknown, key: string, problems: Map<string, TurnbuckleError>): Entry[] {
+  const named = namedEntry(value);
+  if (named !== undefined) return [[key, named.name, named.entry]];
+  const fault = isRecord(value)
+    ? {
+        path: `${key}.name`,
+        text: `expected the server's name, found ${describeValue(value.name ?? value.id)}`,
+      }
+    : { path: key, text: `expected an object, found ${describeValue(value)}` };
+  problems.set(key, invalid(key, [fault]));
   return [];
 }
 
@@ -119,42 +130,39 @@ function checkName(name: string): string | undefined {
   return undefined;
 }
 
-function transportOf(name: string, value: Record<string, unknown>, path: string): TransportType {
-  const { type, command, url, server, baseUrl } = value;
-  if (typeof type === 'string') {
-    const unified = Object.hasOwn(TRANSPORT_ALIASES, type) ? TRANSPORT_ALIASES[type] : type;
-    const known = TRANSPORT_TYPES.find((one) => one === unified);
-    if (known !== undefined) return known;
+function transportOf(name: string, entry: Readonly<Record<string, unknown>>, path: string): TransportType {
+  const { type, transport } = entry;
+  // `unifyKeys` leaves a `transport` only if it is invalid, or contradicts `type`.
+  const [key, given] = transport === undefined ? ['type', type] : ['transport', transport];
+  const found = given === undefined ? impliedTransport(entry) : toTransportType(given);
+  const fault = (text: string): TurnbuckleError =>
+    invalid(name, [{ path: `${path}.${key}`, text, keys: [key] }]);
+  if (found !== undefined && (transport === undefined || type === undefined)) return found;
+  if (found !== undefined)
+    throw fault(
+      `"transport" is ${describeValue(transport)}, but "type" is ${describeValue(type)} (remove one of them)`,
+    );
+  if (typeof given === 'string') {
     const names = [...Object.keys(SERVER_SCHEMAS), ...Object.keys(TRANSPORT_ALIASES)];
-    throw invalid(name, [
-      {
-        path: `${path}.type`,
-        text: `unknown transport ${describeValue(type)}${didYouMean(nearest(type, names))}`,
-        keys: ['type'],
-      },
-    ]);
+    throw fault(`unknown transport ${describeValue(given)}${didYouMean(nearest(given, names))}`);
   }
-  if (type !== undefined)
-    throw invalid(name, [
-      {
-        path: `${path}.type`,
-        text: `expected a transport name, found ${describeValue(type)}`,
-        keys: ['type'],
-      },
-    ]);
-  if (command !== undefined) return 'stdio';
-  if (server !== undefined) return 'in-process';
-  if (baseUrl !== undefined) return 'proxy';
-  if (typeof url === 'string') return /^wss?:/i.test(url) ? 'websocket' : 'http';
-  if (url !== undefined) return 'http';
-  const close = Object.keys(value)
+  if (given !== undefined) throw fault(`expected a transport name, found ${describeValue(given)}`);
+  throw withoutTransport(name, entry, path);
+}
+
+function withoutTransport(
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+  path: string,
+): TurnbuckleError {
+  const close = Object.keys(entry)
     .slice(0, MAX_FAULTS)
     .flatMap((key) => {
       const meantKey = nearest(key, ['command', 'url', 'type', 'server', 'baseUrl']);
       return meantKey === undefined ? [] : [`"${key}" may be a misspelling of "${meantKey}"`];
     });
   const guess = close.length === 0 ? '' : `; ${close.join(', ')}`;
-  throw invalid(name, [
+  return invalid(name, [
     {
       path,
       text: `the server has neither "command" (for a local server) nor "url" (for a remote server)${guess}`,
@@ -185,7 +193,7 @@ interface Issue {
 }
 
 /** Keys whose values may be secrets: errors only name their type. */
-const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'args']);
+const SECRET_KEYS = new Set<PropertyKey>(['env', 'headers', 'args', 'credentials']);
 
 interface IssueContext {
   readonly value: unknown;
@@ -211,7 +219,10 @@ function describeIssues(
 }
 
 function describeIssue(issue: Issue, { value, path, known }: IssueContext): ConfigFault[] {
-  const at = keyPath(path, issue.path);
+  const keys = issue.path.map((key, depth) =>
+    depth === 0 && isRecord(value) ? writtenKey(value, key) : key,
+  );
+  const at = keyPath(path, keys);
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     return issue.keys.map((key, index) => ({
       path: `${at}.${key}`,
@@ -222,16 +233,15 @@ function describeIssue(issue: Issue, { value, path, known }: IssueContext): Conf
       keys: [...issue.path, key],
     }));
   }
-  const found = issue.path.reduce<unknown>(
+  const found = keys.reduce<unknown>(
     (part, key) => (isRecord(part) || Array.isArray(part) ? Reflect.get(part, key) : undefined),
     value,
   );
-  const secret =
-    issue.path.some((part) => SECRET_KEYS.has(part)) || isSecretName(String(issue.path.at(-1) ?? ''));
+  const secret = keys.some((part) => SECRET_KEYS.has(part)) || isSecretName(String(keys.at(-1) ?? ''));
   return [
     {
       path: at,
-      keys: issue.path,
+      keys,
       text: isCountIssue(issue)
         ? issue.message
         : `${expectedOnly(issue.message)}, found ${describeValue(found, secret)}`,

@@ -42,14 +42,14 @@ export function readRules(
     const text = Array.isArray(item) ? `more than ${MAX_RULES} rules` : 'expected a list of rules';
     return {
       rules: [guard(-1)],
-      faults: [{ keys: ['rules'], text: `${text}${describeFallback(from, 'these rules')}` }],
+      faults: [{ keys: ['rules'], text: `${text}${describeFallback(from)}` }],
     };
   }
   const rules = item.flatMap((entry: unknown, position): PlacedRule[] => {
     const found = parseRule(entry, isEnough(faults.length));
     const isAllow = isRecord(entry) && entry.action === 'allow';
     if (Array.isArray(found)) {
-      const effect = isAllow && from !== 'options' ? LEFT_OUT : describeFallback(from, 'this rule');
+      const effect = isAllow && from !== 'options' ? LEFT_OUT : describeFallback(from);
       for (const { keys, text } of found)
         faults.push({ keys: ['rules', position, ...keys], text: `${text}${effect}` });
       return isAllow ? [] : [guard(position)];
@@ -91,10 +91,10 @@ export function parseRules(input: readonly unknown[]): readonly PlacedRule[] {
 const LEFT_OUT = ' (this rule is ignored)';
 
 /** Describes the replacement of an invalid rule, so that the user knows why calls require approval. */
-export const describeFallback = (from: PlacedRule['from'], which: 'this rule' | 'these rules'): string => {
+export const describeFallback = (from: PlacedRule['from']): string => {
   if (from === 'options') return '';
   const what = from === 'managed' ? ' is denied' : ', including your own, requires approval';
-  return ` (until this error is corrected, every call that reaches ${which}${what})`;
+  return ` (until this error is corrected, every call that no earlier rule decides${what})`;
 };
 
 const KEYS = Object.keys(RULE_SCHEMA.shape);

@@ -4,6 +4,7 @@ import { SERVER_KEYS } from '../schema/file-schema.js';
 import type { ConfigDocument, SourcePosition } from './document.js';
 import type { FileProblems } from './file-problems.js';
 import { keyPath } from './parse.js';
+import { namedEntry } from './spellings.js';
 
 export interface WrittenServer {
   readonly name: string;
@@ -48,7 +49,7 @@ export function readServers(
     if (isRecord(servers)) for (const [name, entry] of Object.entries(servers)) add(name, entry, [key, name]);
     else if (Array.isArray(servers)) {
       servers.forEach((entry: unknown, index) => {
-        const named = nameOf(entry);
+        const named = namedEntry(entry);
         if (named === undefined) report([key, index], 'a server in a list needs a "name" or an "id"');
         else add(named.name, named.entry, [key, index]);
         unclear ||= named === undefined;
@@ -59,13 +60,4 @@ export function readServers(
     }
   }
   return { written, unclear };
-}
-
-/** A hosted-proxy entry has its own `id`, so its name can only be `name`. */
-function nameOf(entry: unknown): { name: string; entry: Record<string, unknown> } | undefined {
-  if (!isRecord(entry)) return undefined;
-  const { name, ...rest } = entry;
-  if (typeof name === 'string') return { name, entry: rest };
-  const { id, ...withoutId } = rest;
-  return typeof id === 'string' ? { name: id, entry: withoutId } : undefined;
 }

@@ -49,9 +49,9 @@ export function readSettings(
         continue;
       }
     }
-    const read = key === 'daemon' ? readDaemon(kind, item) : readSetting(kind, key, item);
+    const read = hasParts(key) ? readParts(kind, key, item) : readSetting(kind, key, item);
     if (read.faults.length > 0) unclear.push(meant);
-    const effect = meant === 'rules' ? describeFallback(layer.scope, 'these rules') : '';
+    const effect = meant === 'rules' ? describeFallback(layer.scope) : '';
     report(read.faults.map(({ keys, text }) => ({ keys, text: `${text}${effect}` })));
     if (read.settings === undefined) continue;
     Object.assign(settings, read.settings);
@@ -82,33 +82,39 @@ interface ReadSetting {
   readonly faults: readonly SettingFault[];
 }
 
+/** Settings whose keys are independent of each other. */
+const PARTED = ['daemon', 'defaults', 'limits'] as const;
+type Parted = (typeof PARTED)[number];
+
+const hasParts = (key: string): key is Parted => PARTED.some((one) => one === key);
+
 /**
- * A fault in one part of `daemon` disables that part, and a fault in a view the whole view, because the invalid key
- * may be a restriction. The rest stays in effect.
+ * A fault in one key of such a setting disables that key, and a fault in a view the whole view, because the invalid
+ * key may be a restriction. The rest stays in effect.
  */
-function readDaemon(kind: keyof typeof FILE_SCHEMAS, item: unknown): ReadSetting {
-  if (!isRecord(item) || !('daemon' in FILE_SCHEMAS[kind].shape)) return readSetting(kind, 'daemon', item);
+function readParts(kind: keyof typeof FILE_SCHEMAS, key: Parted, item: unknown): ReadSetting {
+  if (!isRecord(item) || !(key in FILE_SCHEMAS[kind].shape)) return readSetting(kind, key, item);
   const faults: SettingFault[] = [];
   const keepGood = (parts: Readonly<Record<string, unknown>>, wrap: (part: object) => object): object =>
     Object.fromEntries(
       Object.entries(parts).filter(([name, part]) => {
-        const read = readSetting(kind, 'daemon', wrap({ [name]: part }));
+        const read = readSetting(kind, key, wrap({ [name]: part }));
         faults.push(
           ...read.faults.map(({ keys, text }) => ({ keys, text: `${text}; "${name}" is ignored` })),
         );
         return read.faults.length === 0;
       }),
     );
-  const { views, ...others } = item;
+  const { views, ...others } = key === 'daemon' ? item : { ...item, views: undefined };
   for (const parts of [others, isRecord(views) ? views : {}])
     if (Object.keys(parts).length > MAX_PARTS)
-      return { faults: [{ keys: ['daemon'], text: `more than ${MAX_PARTS} keys or views` }] };
+      return { faults: [{ keys: [key], text: `more than ${MAX_PARTS} keys or views` }] };
   const good = {
     ...keepGood(others, (part) => part),
     ...(isRecord(views) && { views: keepGood(views, (part) => ({ views: part })) }),
   };
   if (views !== undefined && !isRecord(views)) keepGood({ views }, (part) => part);
-  const { settings, faults: further } = readSetting(kind, 'daemon', good);
+  const { settings, faults: further } = readSetting(kind, key, good);
   return { ...(settings !== undefined && { settings }), faults: [...faults, ...further] };
 }
 

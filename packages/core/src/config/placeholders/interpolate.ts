@@ -6,6 +6,7 @@
 import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
 import { MalformedPlaceholder, type Placeholder, splitPlaceholders } from '../../text/placeholders.js';
+import { shellQuote } from '../../text/shell-quote.js';
 
 export interface Placeholders {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -17,11 +18,13 @@ export interface Placeholders {
   readonly userHome: string;
 }
 
+/** A process that serves others: it does not have the environment of its callers, and cannot prompt. */
+export type Service = 'daemon' | 'bridge';
+
 export interface PlaceholderOwner {
   readonly server: string;
   readonly file?: string | undefined;
-  /** True for a daemon: it does not have the environment of its callers, and cannot prompt. */
-  readonly isDaemon?: boolean | undefined;
+  readonly service?: Service | undefined;
 }
 
 /** The value with every placeholder filled in; VARIABLE_MISSING names the first one without a value. */
@@ -90,38 +93,40 @@ const HINTS: Readonly<Record<string, Hint>> = {
   input: (id) =>
     `Run the command in a terminal to enter the value, or set TURNBUCKLE_INPUT_${toVariableName(id)}.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, or configure a secretCommand.`,
+    `Run: turnbuckle secrets set ${shellQuote(name)}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, or configure a secretCommand.`,
 };
-
-const restartHint = (variable: string): string => `Set ${variable}, then run: turnbuckle serve restart.`;
 
 const DAEMON_HINTS: Readonly<Record<string, Hint>> = {
-  env: (name) => `${restartHint(name)} Or bypass the daemon with --no-daemon.`,
+  env: (name) => `Set ${name}, then run: turnbuckle serve restart. Or bypass the daemon with --no-daemon.`,
   input: (id) =>
-    `${restartHint(`TURNBUCKLE_INPUT_${toVariableName(id)}`)} Or bypass the daemon with --no-daemon, and enter the value.`,
+    `Set TURNBUCKLE_INPUT_${toVariableName(id)}, then run: turnbuckle serve restart. Or bypass the daemon with --no-daemon, and enter the value.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${name}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, then run: turnbuckle serve restart.`,
+    `Run: turnbuckle secrets set ${shellQuote(name)}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, then run: turnbuckle serve restart.`,
 };
+
+const BRIDGE_HINTS: Readonly<Record<string, Hint>> = {
+  env: (name) => `Stop the bridge, set ${name}, and start the bridge again.`,
+  input: (id) => `Stop the bridge, set TURNBUCKLE_INPUT_${toVariableName(id)}, and start the bridge again.`,
+  secret: (name) =>
+    `Run: turnbuckle secrets set ${shellQuote(name)}. Or stop the bridge, set TURNBUCKLE_SECRET_${toVariableName(name)}, and start the bridge again.`,
+};
+
+const SERVICE_HINTS = { daemon: DAEMON_HINTS, bridge: BRIDGE_HINTS };
 
 /** The environment variable for an input or a secret. */
 export function toVariableName(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
 }
 
-function missing(
-  name: string,
-  { server, file, path, isDaemon = false }: PlaceholderLocation,
-): TurnbuckleError {
+function missing(name: string, { server, file, path, service }: PlaceholderLocation): TurnbuckleError {
   const kind = name.includes(':') ? name.slice(0, name.indexOf(':')) : 'env';
   const plain = name.slice(name.indexOf(':') + 1);
-  const what =
-    kind === 'env'
-      ? `environment variable ${plain}, which is not set${isDaemon ? ' for the daemon' : ''}`
-      : `the ${kind} "${plain}", which is not set${isDaemon ? ' for the daemon' : ''}`;
-  const hints = isDaemon ? DAEMON_HINTS : HINTS;
+  const what = kind === 'env' ? `environment variable ${plain}` : `the ${kind} "${plain}"`;
+  const whom = service === undefined ? '' : ` for the ${service}`;
+  const hints = service === undefined ? HINTS : SERVICE_HINTS[service];
   return new TurnbuckleError(
     'VARIABLE_MISSING',
-    `Server "${server}" requires ${what} (${formatLocation(path, file)}).`,
+    `Server "${server}" requires ${what}, which is not set${whom} (${formatLocation(path, file)}).`,
     {
       server,
       hint: (Object.hasOwn(hints, kind) ? hints[kind] : hints.env)?.(plain),

@@ -20,18 +20,25 @@ const places = {
 
 const client = { clientId: short, clientSecret: z.optional(text) };
 
+/** A type with its other spellings, which are accepted and never passed on. */
+const spelled = <Name extends string, Other extends string>(name: Name, ...others: readonly Other[]) =>
+  z.pipe(
+    z.literal([name, ...others]),
+    z.transform(() => name),
+  );
+
 const none = z.strictObject({ type: z.literal('none') });
 
 const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
 
 const apiKey = z.strictObject({
-  type: z.literal(['api-key', 'apiKey']),
+  type: spelled('api-key', 'apiKey', 'api_key', 'apikey'),
   apiKey: text,
   headerName: z._default(headerName, 'X-API-Key'),
 });
 
 const tokenFile = z.strictObject({
-  type: z.literal(['token-file', 'tokenFile']),
+  type: spelled('token-file', 'tokenFile', 'token_file'),
   /** Read again whenever it changes. */
   tokenPath: short,
   headerName: z._default(headerName, 'Authorization'),

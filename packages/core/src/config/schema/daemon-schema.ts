@@ -17,6 +17,8 @@ const view = z.strictObject({
   tools: z.optional(names),
   /** Tool names in this view: prefixed with the server's name, or the original ones where they are unique. */
   names: z.optional(z.enum(['prefixed', 'plain'])),
+  /** Whether resources and prompts are offered as tools in this view; absent: as in the rest of the daemon. */
+  resourceTools: z.optional(z.boolean()),
   /** The maximum capabilities of callers in this view, whatever their token has. */
   capabilities: z.optional(names),
   /** Additional rules: the stricter decision applies in this view, also to the owner. */
@@ -59,6 +61,10 @@ const log = z.strictObject({
   durable: z.optional(z.boolean()),
 });
 
+/** Levels of the operator's log, the most serious first. */
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** Limits of one daemon. */
 const MAX_VIEWS = 200;
 
@@ -75,6 +81,8 @@ export const DAEMON_SCHEMA = z.strictObject({
     withMaxEntries(MAX_VIEWS, z.record(z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,63}$/)), view)),
   ),
   log: z.optional(log),
+  /** The least serious messages of the operator's log (info). */
+  logLevel: z.optional(z.enum(LOG_LEVELS)),
   /** Sessions of older clients end after this time without use. */
   sessionIdleMs: z.optional(integer(1_000, DAY_MS)),
   /** How long an agent's call waits for approval before its client gets instructions for it. */

@@ -1,8 +1,10 @@
 /** The settings of a configuration file besides the servers. The servers are in schema.ts. */
 import * as z from 'zod/mini';
 import { DAEMON_SCHEMA } from './daemon-schema.js';
+import { LIMITS_SCHEMA } from './limits-schema.js';
 import { list, withMaxEntries } from './max-entries.js';
 import { FLOWS_SCHEMA, PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
+import { DEFAULTS_SCHEMA } from './schema.js';
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 
@@ -21,12 +23,14 @@ const common = {
   inputs: z.optional(list(input, 200)),
   naming: z.optional(z.enum(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])),
   describePrefix: z.optional(z.boolean()),
+  /** Offers resources and prompts as tools too. They show a caller only what it may see. */
+  resourceTools: z.optional(z.boolean()),
   subAgentEnabled: z.optional(z.boolean()),
   /** Rules; read one by one in read-rules.ts. A project can only ask and deny. */
   rules: z.optional(RULES_SCHEMA),
 };
 
-/** Keys that relax a guard or have a wider effect: a project cannot set them. */
+/** Keys that relax a guard or have a wider effect: a project cannot set them, or only as in `tightening`. */
 const privileged = {
   /** False: agent calls do not require approval. */
   toolApprovalRequired: z.optional(z.boolean()),
@@ -37,15 +41,32 @@ const privileged = {
   autoDiscoveryEnabled: z.optional(z.boolean()),
   /** What to do with a project server when a file in its command changed: `ask` (default) or `warn`. */
   changedScripts: z.optional(z.enum(['ask', 'warn'])),
+  /** Values for keys that a server does not set. */
+  defaults: z.optional(DEFAULTS_SCHEMA),
+  /** Limits of the runtime, for all servers together. */
+  limits: z.optional(LIMITS_SCHEMA),
   /** Settings of the daemon. */
   daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
   secretCommand: z.optional(withMaxEntries(50, z.array(short(4_096)).check(z.minLength(1), z.maxLength(50)))),
 };
 
+/** A switch that a project can only set to this value, because the other one lowers a guard. */
+const strictSwitch = (strict: boolean) =>
+  z
+    .boolean()
+    .check(
+      z.refine(
+        (value) => value === strict,
+        `a project file can only set this to ${strict}, because ${!strict} lowers a guard; set ${!strict} in your own file (turnbuckle config shows its path)`,
+      ),
+    );
+
 /** Settings that a project can only make stricter; load.ts enforces it. */
 const tightening = {
   flows: z.optional(z.enum(['ask', 'deny'], { error: `expected "ask" or "deny" in a project file` })),
+  toolApprovalRequired: z.optional(strictSwitch(true)),
+  autoDiscoveryEnabled: z.optional(strictSwitch(false)),
 };
 
 const managed = {

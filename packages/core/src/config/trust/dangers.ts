@@ -2,7 +2,7 @@
  * Warnings about an entry that runs something other than it seems to, or with more privileges: for the user who is
  * asked to agree. Pure, and based on the text only; an entry without warnings can still be harmful.
  */
-import { isRecord } from '../../json/is-record.js';
+import { environmentsOf } from '../credentials.js';
 import { isUnsafeVariable } from './unsafe-variables.js';
 
 interface DangerRule {
@@ -112,10 +112,10 @@ const PRIVILEGE_TOOLS = anyWord('sudo doas su runuser pkexec chroot nsenter');
 
 /** Phrases without a period, in the order of the entry; none contains a value of a variable. */
 export function dangersOf(entry: Readonly<Record<string, unknown>>): string[] {
-  const { command, args, env, inheritEnv } = entry;
+  const { command, args, inheritEnv } = entry;
   const line = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
   const names = [
-    ...(isRecord(env) ? Object.keys(env) : []),
+    ...environmentsOf(entry).flatMap(({ env }) => Object.keys(env)),
     ...(Array.isArray(inheritEnv) ? inheritEnv.filter((name) => typeof name === 'string') : []),
   ];
   return [...new Set([...commandDangers(line), ...names.flatMap(variableDanger)])];

@@ -13,6 +13,7 @@ import { makeDirectory } from '../../files/make-directory.js';
 import { probePath, statOrUndefined, whyUnreadable } from '../../files/read-file.js';
 import { realTarget } from '../../files/real-target.js';
 import { isRecord } from '../../json/is-record.js';
+import { shellQuote } from '../../text/shell-quote.js';
 import type { InputDeclaration } from '../schema/file-schema.js';
 import { namedFiles } from './named-files.js';
 
@@ -40,14 +41,17 @@ const TRUSTED_FIELDS = [
   'token',
 ];
 
+/** Fields that older agreements did not cover. */
+const LATER_FIELDS = ['mayAsk', 'transport', 'credentials'];
+
 /** The fields that an agreement covers. Fields that only affect timing or lists are not included. */
 export function trustHash({ entry, inputs = [] }: TrustSubject): string {
   const fields = Object.fromEntries(TRUSTED_FIELDS.map((key) => [key, entry[key] ?? null]));
   // The variables that it inherits are part of its environment like those that it sets.
   const env = { own: entry.env ?? null, inherited: entry.inheritEnv ?? null };
   // Only if set, so that older agreements stay valid.
-  const asks = entry.mayAsk === undefined ? {} : { mayAsk: entry.mayAsk };
-  const text = canonical({ ...fields, env, ...asks });
+  const set = LATER_FIELDS.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]] as const);
+  const text = canonical({ ...fields, env, ...Object.fromEntries(set) });
   return createHash('sha256')
     .update(text)
     .update(
@@ -212,7 +216,7 @@ export function trustRequired(
       : '';
   return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project${why} (${file}).`, {
     server: name,
-    hint: `Review the server, then agree: turnbuckle trust ${name}${warnOnly}`,
+    hint: `Review the server, then agree: turnbuckle trust ${shellQuote(name)}${warnOnly}`,
     data: {
       file,
       ...(files.length > 0 && { changed: files }),
@@ -233,7 +237,7 @@ export function trustChanged(
     `Server "${name}" comes from a project and is in use, but ${formatFiles(changed, removed)} since you agreed to run the server (${file}).`,
     {
       server: name,
-      hint: `Review the server, then agree: turnbuckle trust ${name}. The server is in use because changedScripts is "warn".`,
+      hint: `Review the server, then agree: turnbuckle trust ${shellQuote(name)}. The server is in use because changedScripts is "warn".`,
       data: { file, changed },
     },
   );
@@ -271,7 +275,7 @@ const shortHash = (text: string): string => createHash('sha256').update(text).di
 
 /** A hash of each key that an agreement covers. */
 function keyHashes({ entry }: TrustSubject): Record<string, string> {
-  const present = [...TRUSTED_FIELDS, 'env', 'inheritEnv', 'mayAsk'].filter(
+  const present = [...TRUSTED_FIELDS, ...LATER_FIELDS, 'env', 'inheritEnv'].filter(
     (key) => entry[key] !== undefined,
   );
   return Object.fromEntries(present.map((key) => [key, shortHash(canonical(entry[key]))]));

@@ -8,7 +8,7 @@ import type {
   ServerCapabilities,
   Transport,
 } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { wideMemberCount } from '../../json/wide-objects.js';
 import { localErrorOf, toRpcError } from '../lanes/server-error.js';
 
@@ -55,7 +55,7 @@ export function checkHandshakeSize(server: string, answer: unknown): TurnbuckleE
     `The handshake response from server "${server}" has more than ${what}.`,
     {
       server,
-      hint: 'This is a bug in the server, because a handshake response is normally only a few lines long.',
+      hint: `A handshake response normally has only a few lines. ${SERVER_BUG_HINT}`,
     },
   );
 }

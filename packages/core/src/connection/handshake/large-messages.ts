@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { copyRawNumbers } from '../../json/lossless-json.js';
 import { parseJson } from '../../json/parse-json.js';
 import type { IgnoredMessages } from '../protocol/ignored-messages.js';
@@ -70,7 +70,7 @@ export class LargeMessages {
       throw new TurnbuckleError(
         'PROTOCOL_VIOLATION',
         `Server "${server}" sent a large message that is not a response to the request.`,
-        { server, hint: 'This is a bug in the server.' },
+        { server, hint: SERVER_BUG_HINT },
       );
     const standIns = messages.map((message) => this.#createReference(message, randomUUID()));
     return standIns.length === 1 ? standIns[0] : standIns;

@@ -111,6 +111,7 @@ export class ChannelLane implements Lane, Transport {
     const { server } = this.#options;
     const id = this.#pending.reserve();
     if (id === undefined) return Promise.reject(tooManyPending(server));
+    request.onId?.(id);
     let text: string;
     try {
       text = serializeRequest(server, request, { id, envelope: this.envelope });

@@ -68,6 +68,7 @@ export class HttpLane implements Lane {
     const { server, endpoint, session, maxBytes, rules, ignored } = this.#options;
     const id = this.#exchanges.reserve();
     if (id === undefined) return Promise.reject(tooManyPending(server));
+    request.onId?.(id);
     let text: string;
     let headers: Record<string, string>;
     try {

@@ -27,6 +27,8 @@ export interface LaneRequest {
   readonly responder?: ClientResponder | undefined;
   /** Extra headers on transports that have them (`Mcp-Param-*`). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Called with the id of the message, where the lane chooses it. */
+  readonly onId?: ((id: number) => void) | undefined;
 }
 
 export type LaneResult = Record<string, unknown>;

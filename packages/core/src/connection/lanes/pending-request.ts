@@ -2,10 +2,10 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { offAbort, onAbort } from '../../async/cancel-signal.js';
 import { Deadlines, type PendingDeadline } from '../../async/deadlines.js';
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
 import type { LaneRequest, LaneResult, Progress } from './lane.js';
-import { serverError } from './server-error.js';
+import { CALL_TIMEOUT_HINT, serverError } from './server-error.js';
 
 export type AbandonReason = 'timeout' | 'cancelled';
 
@@ -130,15 +130,16 @@ export class PendingRequest implements PendingDeadline {
     this.#reject(error);
   }
 
-  #error(code: 'CALL_TIMEOUT' | 'CALL_CANCELLED' | 'PROTOCOL_VIOLATION', what: string): TurnbuckleError {
+  #error(code: keyof typeof HINTS, what: string): TurnbuckleError {
     const { server } = this.#options;
-    return new TurnbuckleError(code, `Server "${server}" ${what}.`, {
-      server,
-      ...(code === 'CALL_TIMEOUT' && {
-        hint: 'Increase callTimeoutMs or maxCallMs for this server if the call needs longer.',
-      }),
-    });
+    return new TurnbuckleError(code, `Server "${server}" ${what}.`, { server, hint: HINTS[code] });
   }
 }
+
+const HINTS = {
+  CALL_TIMEOUT: CALL_TIMEOUT_HINT,
+  CALL_CANCELLED: undefined,
+  PROTOCOL_VIOLATION: SERVER_BUG_HINT,
+};
 
 const noop = (): void => {};

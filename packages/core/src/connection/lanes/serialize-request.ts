@@ -15,15 +15,25 @@ export function serializeRequest(
   request: Written,
   { id, envelope }: { readonly id: number; readonly envelope: Envelope | undefined },
 ): string {
-  return serializeJson(server, () => {
-    const params = writeParams(request, envelope, id);
-    return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(request.method)},"params":${params}}`;
-  });
+  let params: string;
+  try {
+    params = writeParams(request, envelope, id);
+  } catch (cause) {
+    throw notJsonError(server, cause);
+  }
+  const text = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(request.method)},"params":${params}}`;
+  return checkDepth(server, text);
 }
 
 /** Throws ARGUMENTS_INVALID if the params of a request cannot be sent. */
 export function assertSerializable(server: string, params: object): void {
-  serializeJson(server, () => writeJson(params));
+  let text: string;
+  try {
+    text = writeJson(params);
+  } catch (cause) {
+    throw notJsonError(server, cause);
+  }
+  checkDepth(server, text);
 }
 
 /** `_meta` is the same for most requests: it is appended to the text, which is faster than a copy of the params. */
@@ -52,18 +62,13 @@ function envelopeText(envelope: Envelope): string {
   return text;
 }
 
-function serializeJson(server: string, write: () => string): string {
-  let text: string;
-  try {
-    text = write();
-  } catch (cause) {
-    throw notJsonError(server, cause instanceof Error ? cause.message : 'serialization failed', cause);
-  }
-  if (isTextDeeperThan(text)) throw notJsonError(server, 'the request is nested too deeply');
+function checkDepth(server: string, text: string): string {
+  if (isTextDeeperThan(text)) throw notJsonError(server, new Error('the request is nested too deeply'));
   return text;
 }
 
-function notJsonError(server: string, why: string, cause?: unknown): TurnbuckleError {
+function notJsonError(server: string, cause: unknown): TurnbuckleError {
+  const why = cause instanceof Error ? cause.message : 'serialization failed';
   return new TurnbuckleError(
     'ARGUMENTS_INVALID',
     `The request to server "${server}" cannot be serialized as JSON: ${why.split('\n', 1)[0]}.`,

@@ -7,6 +7,9 @@ const MAX_MESSAGE_EXCERPT_LENGTH = 500;
 const MAX_ERROR_MESSAGE_LENGTH = 64 * 1_024;
 const MAX_ERROR_DATA_LENGTH = 256 * 1_024;
 
+export const CALL_TIMEOUT_HINT =
+  'Increase callTimeoutMs or maxCallMs for this server if the call needs longer.';
+
 export interface RpcError {
   readonly code: number;
   readonly message: string;

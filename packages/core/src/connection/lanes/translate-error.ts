@@ -2,11 +2,12 @@
  * The only place where foreign errors (SDK, sockets, DNS, TLS) become TurnbuckleErrors: by class, code, status and
  * errno, never by their text.
  */
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
+import { shellQuote } from '../../text/shell-quote.js';
 import { loadSdk } from '../handshake/load-sdk.js';
 import { authRequired, fromHttpError } from '../transports/http/http-error.js';
-import { connectionLost, serverError } from './server-error.js';
+import { CALL_TIMEOUT_HINT, connectionLost, serverError } from './server-error.js';
 
 export interface ErrorContext {
   readonly server: string;
@@ -59,7 +60,7 @@ function fromSdkCode(
       new TurnbuckleError(
         'PROTOCOL_VIOLATION',
         `Server "${server}" sent a response that is not valid in its protocol revision.`,
-        { server, cause },
+        { server, cause, hint: SERVER_BUG_HINT },
       );
   }
   return undefined;
@@ -72,6 +73,7 @@ export function timeoutError({ server, step, timeoutMs }: ErrorContext, cause: u
     return new TurnbuckleError('CALL_TIMEOUT', `Server "${server}" did not respond${limit}.`, {
       server,
       cause,
+      hint: CALL_TIMEOUT_HINT,
     });
   return new TurnbuckleError(
     'CONNECT_TIMEOUT',
@@ -79,7 +81,7 @@ export function timeoutError({ server, step, timeoutMs }: ErrorContext, cause: u
     {
       server,
       cause,
-      hint: `Increase connectTimeoutMs if the server needs longer to start, or check the server's output: turnbuckle logs ${server}`,
+      hint: `Increase connectTimeoutMs if the server needs longer to start, or check the server's output: turnbuckle logs ${shellQuote(server)}`,
     },
   );
 }
@@ -108,7 +110,7 @@ function fromStatus(
     {
       server,
       cause: thrown,
-      hint: `Check that the server's address is an MCP endpoint: turnbuckle config ${server}`,
+      hint: `Check that the server's address is an MCP endpoint: turnbuckle config ${shellQuote(server)}`,
       data: { status, address },
     },
   );
@@ -144,7 +146,7 @@ function fromErrno(thrown: unknown, { server, step, address }: ErrorContext): Tu
   return new TurnbuckleError('CONNECT_FAILED', `Cannot reach server "${server}" because ${why}.`, {
     server,
     cause: thrown,
-    hint: `Check that the server is running and that its address is correct: turnbuckle config ${server}`,
+    hint: `Check that the server is running and that its address is correct: turnbuckle config ${shellQuote(server)}`,
     data: { address },
   });
 }

@@ -4,7 +4,7 @@
  * text.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { isDeeperThan, isTextDeeperThan, MAX_JSON_DEPTH } from '../../json/depth.js';
 import { isRecord } from '../../json/is-record.js';
 import { copyRawNumbers, parseWithRawNumbers } from '../../json/lossless-json.js';
@@ -70,9 +70,13 @@ export interface MessageSink {
 /** Delivers the messages of a text. */
 export function deliverText(text: string, rules: MessageRules, sink: MessageSink): void {
   const read = readText(text, rules);
-  for (const message of Array.isArray(read) ? read : [read])
-    if (typeof message === 'string') sink.onignored?.(message);
-    else sink.onmessage?.(message);
+  if (Array.isArray(read)) for (const message of read) deliver(message, sink);
+  else deliver(read, sink);
+}
+
+function deliver(message: ReadMessage, sink: MessageSink): void {
+  if (typeof message === 'string') sink.onignored?.(message);
+  else sink.onmessage?.(message);
 }
 
 /** The same for a parsed value: of a batch, of a server in this process, or from the SDK. */
@@ -95,7 +99,7 @@ function checkRequest(message: Raw): ReadMessage {
   if (typeof method !== 'string') return 'malformed';
   if (params !== undefined && params !== null && !isRecord(params)) return 'malformed';
   if (id !== undefined && id !== null && !isId(id)) return 'malformed';
-  return withoutNulls(message, ['params', 'id']);
+  return withoutNulls(message, REQUEST_NULLS);
 }
 
 /** `error: null` next to a result is how JSON-RPC 1.0 reports no error. */
@@ -103,15 +107,24 @@ function checkResponse(message: Raw, rules: MessageRules): ReadMessage {
   const { id, result, error } = message;
   if (!isId(id)) return 'unasked';
   if (error === undefined || error === null)
-    return isRecord(result) ? withoutNulls(message, ['error']) : rejectMessage(message, 'malformed', rules);
+    return isRecord(result)
+      ? withoutNulls(message, RESPONSE_NULLS)
+      : rejectMessage(message, 'malformed', rules);
   const isSound = isRecord(error) && Number.isInteger(error.code) && typeof error.message === 'string';
   return isSound ? (message as JSONRPCMessage) : rejectMessage(message, 'malformed', rules);
 }
 
+const REQUEST_NULLS: readonly string[] = ['params', 'id'];
+const RESPONSE_NULLS: readonly string[] = ['error'];
+
 function withoutNulls(message: Raw, keys: readonly string[]): JSONRPCMessage {
+  for (const key of keys)
+    if (message[key] == null && Object.hasOwn(message, key)) return withoutKeys(message, keys);
   // The caller has validated the shape.
-  if (!keys.some((key) => message[key] == null && Object.hasOwn(message, key)))
-    return message as JSONRPCMessage;
+  return message as JSONRPCMessage;
+}
+
+function withoutKeys(message: Raw, keys: readonly string[]): JSONRPCMessage {
   const kept = Object.entries(message).filter(([key, part]) => part != null || !keys.includes(key));
   return copyRawNumbers(message, Object.fromEntries(kept)) as unknown as JSONRPCMessage;
 }
@@ -135,7 +148,7 @@ function rejectMessage(
     `Server "${server}" sent a response ${FAULT_TEXTS[reason]}.`,
     {
       server,
-      hint: 'This is a bug in the server.',
+      hint: SERVER_BUG_HINT,
     },
   );
   if (isRecord(value.result)) DEEP_RESULTS.set(error, value.result);

@@ -12,6 +12,8 @@ const EMPTY_HOME_MB = 256;
 
 interface HomeOptions {
   readonly server: string;
+  /** The agent whose credentials the process has; absent: those of the server. */
+  readonly agent?: string | undefined;
   readonly config: StdioServer;
   readonly policy: SandboxPolicy;
   readonly env: Readonly<Record<string, string>>;
@@ -20,13 +22,15 @@ interface HomeOptions {
 
 /** At the path in its variable HOME; undefined if there is none. */
 export async function homeMount(options: HomeOptions): Promise<Mount | undefined> {
-  const { server, config, policy, env, stateDir } = options;
+  const { server, agent, config, policy, env, stateDir } = options;
   const { HOME } = env;
   if (HOME === undefined || !isAbsolute(HOME) || resolve(HOME) === '/') return undefined;
   const target = resolve(HOME);
   if (policy.home === 'empty') return { kind: 'private', target, megabytes: EMPTY_HOME_MB, mode: '0700' };
   // Not by name alone: a server of the same name in another project is a different server.
-  const whose = JSON.stringify([server, config.scope, config.command, config.cwd ?? null]);
+  const program = [server, config.scope, config.command, config.cwd ?? null];
+  // A server may store its login there.
+  const whose = JSON.stringify(agent === undefined ? program : [...program, agent]);
   const source = join(stateDir, 'sandbox', createHash('sha256').update(whose).digest('hex').slice(0, 24));
   await mkdir(source, { recursive: true, mode: 0o700 }).catch(() => {
     throw sandboxError(

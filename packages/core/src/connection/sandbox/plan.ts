@@ -26,6 +26,7 @@ const TEMPORARY_DIRECTORY_MB = 256;
 
 export interface PlanOptions {
   readonly server: string;
+  readonly agent?: string | undefined;
   readonly config: StdioServer;
   readonly policy: SandboxPolicy;
   /** The environment of the server. */

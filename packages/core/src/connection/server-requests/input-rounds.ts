@@ -5,7 +5,7 @@
  */
 import type { Client } from '@modelcontextprotocol/client';
 import type { RequestKind } from '../../config/schema/schema.js';
-import { TurnbuckleError } from '../../errors.js';
+import { SERVER_BUG_HINT, TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
 import { copyRawNumbers } from '../../json/lossless-json.js';
 import type { CallClock } from '../../resilience/call-clock.js';
@@ -89,25 +89,12 @@ export interface InputRoundOptions {
   readonly clock: CallClock;
 }
 
-/** Sends the request, and again with the answers as long as the server requests more, up to a maximum. */
-export function requestWithInput(
-  lane: Lane,
-  request: LaneRequest,
-  options: InputRoundOptions,
-): Promise<LaneResult> {
-  // Not async: nearly every result is complete, and needs no further turn of the microtask queue.
-  return lane.request(request).then(
-    (result) => (isComplete(result) ? result : continueWithInput(lane, request, { result, options })),
-    (error) => {
-      throw explainRefusal(error, options.guard);
-    },
-  );
-}
-
-const isComplete = ({ resultType }: LaneResult): boolean =>
+/** Nearly every result is: no request for input, and of no extension. */
+export const isComplete = ({ resultType }: LaneResult): boolean =>
   resultType === undefined || resultType === 'complete';
 
-async function continueWithInput(
+/** Sends the request again with the answers as long as the server requests more, up to a maximum. */
+export async function continueWithInput(
   lane: Lane,
   request: LaneRequest,
   { result: first, options }: { readonly result: LaneResult; readonly options: InputRoundOptions },
@@ -125,7 +112,7 @@ async function continueWithInput(
       throw new TurnbuckleError(
         'INPUT_REQUIRED',
         `Server "${server}" still requests input after ${MAX_ROUNDS} rounds.`,
-        { server },
+        { server, hint: SERVER_BUG_HINT },
       );
     }
     const answers = answerAll(questions, request, options.guard);
@@ -147,7 +134,8 @@ async function continueWithInput(
 /** A server of the newer revision sends no request to a host that does not support it: it fails with this code. */
 const MISSING_CAPABILITY = -32021;
 
-function explainRefusal(error: unknown, guard: RequestGuard): unknown {
+/** The error of a request; of one that failed because the host answers no request for input, with what to do. */
+export function explainRefusal(error: unknown, guard: RequestGuard): unknown {
   const rpc = error instanceof TurnbuckleError ? error.data?.rpc : undefined;
   if (!isRecord(rpc) || rpc.code !== MISSING_CAPABILITY) return error;
   const { server } = guard;
@@ -179,7 +167,7 @@ function readInputRequests(server: string, requests: unknown): InputRequest[] {
     throw new TurnbuckleError(
       'PROTOCOL_VIOLATION',
       `Server "${server}" sent ${entries.length} requests in one result; the limit is ${MAX_REQUESTS_PER_ROUND}.`,
-      { server },
+      { server, hint: SERVER_BUG_HINT },
     );
   return entries.map(([key, entry]) => {
     const method = isRecord(entry) && typeof entry.method === 'string' ? entry.method : '';
@@ -266,6 +254,6 @@ function unknownResult(server: string, type: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'PROTOCOL_VIOLATION',
     `Server "${server}" returned a result of unknown type "${String(type).slice(0, 80)}".`,
-    { server },
+    { server, hint: SERVER_BUG_HINT },
   );
 }

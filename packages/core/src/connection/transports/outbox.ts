@@ -5,6 +5,7 @@
 
 import { timerDelay } from '../../async/timer-delay.js';
 import { TurnbuckleError } from '../../errors.js';
+import { shellQuote } from '../../text/shell-quote.js';
 
 export interface UnsentLimits {
   /** Requests that wait until the server reads; more are rejected. */
@@ -122,7 +123,7 @@ export class Outbox {
     this.onStuck?.(
       new TurnbuckleError('CONNECTION_LOST', `Server "${server}" stopped reading its input.`, {
         server,
-        hint: `The server may be stuck. Check its output: turnbuckle logs ${server}. The time limit is limits.maxUnreadMs.`,
+        hint: `The server may be stuck. Check its output: turnbuckle logs ${shellQuote(server)}. The time limit is limits.maxUnreadMs.`,
         data: { sent: true },
       }),
     );

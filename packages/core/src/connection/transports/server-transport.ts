@@ -19,6 +19,8 @@ import type { StdioTransport } from './stdio-transport.js';
 
 export interface ServerTransportOptions {
   readonly server: string;
+  /** The agent whose credentials the connection is opened with; absent: those of the server. */
+  readonly agent?: string | undefined;
   readonly processes: ProcessTable;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly stateDir: string;

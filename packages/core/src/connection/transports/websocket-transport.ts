@@ -4,6 +4,7 @@ import type { WebSocket } from 'ws';
 import type { Authorizer, Credentials } from '../../auth/authorizer.js';
 import { TurnbuckleError } from '../../errors.js';
 import { writeJson } from '../../json/lossless-json.js';
+import { shellQuote } from '../../text/shell-quote.js';
 import { BYTES_PER_LINE, BYTES_PER_READ, type FloodMeter, StreamPauses } from '../protocol/flood-meter.js';
 import type { IgnoredReason } from '../protocol/ignored-messages.js';
 import type { MessageRules } from '../protocol/message.js';
@@ -222,7 +223,7 @@ export class WebSocketTransport implements Transport {
     return new TurnbuckleError('CONNECT_FAILED', `Cannot reach server "${server}".`, {
       server,
       cause,
-      hint: `Check that the server is running and that its address is correct: turnbuckle config ${server}`,
+      hint: `Check that the server is running and that its address is correct: turnbuckle config ${shellQuote(server)}`,
       data: { address: new URL(url).origin },
     });
   }

@@ -57,7 +57,8 @@ class Bench {
     const key = `${whose} ${run}`;
     this.#whose = whose;
     try {
-      const connection = this.apart.find(key)?.connection ?? this.apart.add(key, whose);
+      const connection =
+        this.apart.find(key)?.connection ?? this.apart.add(key, { ownerId: whose, agent: undefined });
       const made = this.made.get(connection);
       if (made === undefined) throw new Error('Nobody made it');
       made.users += 1;

@@ -1,7 +1,8 @@
 /** The meaning of an HTTP status other than 200 for a request, by status and headers alone. */
-import { errorCode, TurnbuckleError } from '../../../errors.js';
+import { errorCode, SERVER_BUG_HINT, TurnbuckleError } from '../../../errors.js';
 import { isRecord } from '../../../json/is-record.js';
 import { parseJson } from '../../../json/parse-json.js';
+import { shellQuote } from '../../../text/shell-quote.js';
 import { connectionLost, type RpcError, serverError } from '../../lanes/server-error.js';
 
 export interface HttpErrorResponse {
@@ -37,6 +38,7 @@ export function fromHttpError(facts: HttpErrorResponse): {
     error: new TurnbuckleError('SERVER_ERROR', `Server "${server}" rejected the request (HTTP ${status}).`, {
       server,
       data: { status },
+      hint: `Check the address of the server: turnbuckle config ${shellQuote(server)}. If it is correct, ask the operator of the server.`,
     }),
     broken: false,
   };
@@ -117,6 +119,7 @@ export const textOf = (header: string | string[] | undefined): string | undefine
 export function noAnswerError(server: string, detail: string): TurnbuckleError {
   return new TurnbuckleError('PROTOCOL_VIOLATION', `Server "${server}" violated the protocol (${detail}).`, {
     server,
+    hint: SERVER_BUG_HINT,
   });
 }
 

@@ -64,11 +64,11 @@ function visitSchema(node: unknown, at: SchemaPosition): string | undefined {
 function addParameter(node: object, { path, reachable, parameters }: SchemaPosition): string | undefined {
   const header: unknown = Reflect.get(node, HEADER_KEYWORD);
   const where = path.length === 0 ? 'the schema' : path.join('.');
-  if (!reachable) return `${where} has ${HEADER_KEYWORD}, which only plain properties may have`;
+  if (!reachable) return `${where} has ${HEADER_KEYWORD}, which is allowed only in the properties of objects`;
   if (typeof header !== 'string' || !TOKEN.test(header))
     return `the ${HEADER_KEYWORD} in ${where} is not a valid header name`;
   if (!ALLOWED_TYPES.has(Reflect.get(node, 'type')))
-    return `${where} has ${HEADER_KEYWORD}, which only strings, integers and booleans may have`;
+    return `${where} has ${HEADER_KEYWORD}, which is allowed only for strings, integers and booleans`;
   const taken = parameters.some((other) => other.header.toLowerCase() === header.toLowerCase());
   if (taken) return `${where} declares the header ${header}, which another property already declares`;
   parameters.push({ header, path });
