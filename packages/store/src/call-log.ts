@@ -3,14 +3,16 @@
  * database, so that no call ever waits for SQLite.
  */
 import { Worker } from 'node:worker_threads';
-import { type CallRecord, CONTENT_COLUMNS } from './call-record.js';
+import type { CallRecord } from './call-record.js';
 import type { Row } from './database.js';
+import type { IncidentRecord } from './incident-record.js';
 import { type Durability, Journal } from './journal.js';
-import { type ServerRecord, toLine } from './journal-entry.js';
+import { type ServerRecord, toFittingLine } from './journal-entry.js';
 import { databaseFile, journalDirectory } from './log-directory.js';
 import type { IngestFailure, LogQuery, LogResponse, WorkerData } from './log-messages.js';
-import type { AnalyticsOrder, LogFilter, LogName, SpanFilter, Visible } from './queries.js';
-import type { Retention } from './retention.js';
+import type { AnalyticsOrder, LogFilter, LogName, SpanFilter, Visible } from './queries/call-queries.js';
+import type { IncidentFilter } from './queries/incident-queries.js';
+import { DEFAULT_RETENTION, type Retention } from './retention.js';
 import { journalBytes } from './segment.js';
 
 export interface LogOptions {
@@ -35,10 +37,8 @@ export interface LogCounts {
   readonly refused: number;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** What is not ingested by then is left for the next process. */
 const CLOSE_MS = 30_000;
-const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * DAY_MS, maxBytes: 512 * 1_024 * 1_024 };
 
 export class CallLog {
   readonly #options: LogOptions;
@@ -92,7 +92,7 @@ export class CallLog {
       this.#report(new Error('The log journal is full, so records are dropped.'));
       return false;
     }
-    if (!this.#write(toLine(room === 'whole' ? record : withoutContent(record)))) return false;
+    if (!this.#write(toFittingLine(record, room))) return false;
     this.#counts.kept += 1;
     if (room === 'bare') this.#counts.bare += 1;
     else this.#hasReportedFailure = false;
@@ -102,6 +102,11 @@ export class CallLog {
   /** The current state of a server; its totals are kept. Goes through the journal, so that it arrives before its calls. */
   recordServer(server: ServerRecord): boolean {
     return this.#write(JSON.stringify({ kind: 'server', server }));
+  }
+
+  /** Something that the daemon reports to its owner. False if it was not kept. */
+  recordIncident(incident: IncidentRecord): boolean {
+    return this.#journal.capacity() !== 'none' && this.#write(JSON.stringify({ kind: 'incident', incident }));
   }
 
   get counts(): LogCounts {
@@ -129,6 +134,10 @@ export class CallLog {
   /** All names called so far; those that a caller may know are passed as `visible` to the other queries. */
   names(): Promise<LogName[]> {
     return this.#query<LogName[]>({ ask: 'names' });
+  }
+
+  incidents(filter: IncidentFilter = {}): Promise<Row[]> {
+    return this.#query<Row[]>({ ask: 'incidents', incidents: filter });
   }
 
   toolAnalytics(since = 0, order: AnalyticsOrder = 'calls', visible?: Visible): Promise<Row[]> {
@@ -187,8 +196,10 @@ export class CallLog {
   }
 
   #report(error: Error): void {
-    if (!this.#hasReportedFailure) this.#options.onFailure?.(error);
+    if (this.#hasReportedFailure) return;
+    // Before the report, which may itself write to the log.
     this.#hasReportedFailure = true;
+    this.#options.onFailure?.(error);
   }
 
   #wake(): void {
@@ -222,11 +233,6 @@ export class CallLog {
     this.#pending.clear();
   }
 }
-
-const withoutContent = (record: CallRecord): CallRecord => ({
-  ...record,
-  ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, undefined])),
-});
 
 /** The built file, also when running from sources: a thread cannot load TypeScript. */
 function workerFile(): URL {

@@ -1,5 +1,6 @@
 /** A thin layer over SQLite: Node's own if it is stable, otherwise libsql. Both are synchronous. */
 import { closeSync, openSync } from 'node:fs';
+import { errorCode } from 'turnbuckle/light';
 
 export type Value = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, Value>>;
@@ -26,13 +27,24 @@ const NODE_WITH_SQLITE = 24;
 const BUSY_MS = 5_000;
 const WAL_BYTES = 16 * 1_024 * 1_024;
 
+/**
+ * With owner-only permissions; SQLite's other files inherit them. A file that exists is not opened: closing any
+ * descriptor of it would drop the locks that SQLite holds on it for this process, and others could damage it.
+ */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
 /** Opens the database: WAL, and files that shrink when much was deleted. */
 export async function openDatabase(
   path: string,
   { readOnly = false, syncEach = false }: OpenOptions = {},
 ): Promise<Database> {
-  // Created beforehand with owner-only permissions; SQLite's other files inherit them.
-  if (!readOnly && path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
+  if (!readOnly && path !== ':memory:') createPrivately(path);
   const database = withStorableTexts(await openDriver(path, readOnly));
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   if (readOnly) return database;

@@ -8,6 +8,7 @@ import { errorCode } from 'turnbuckle/light';
 import { CALL_COLUMN_LIST, type CallColumn, type CallRecord } from './call-record.js';
 import { type Database, inTransaction, type Statement, type Value } from './database.js';
 import { parseEntry, type ServerRecord } from './journal-entry.js';
+import { INSERT_INCIDENT, toIncidentValues } from './queries/incident-queries.js';
 import { isOwnSegment, isSegmentFinished, listSegments, segmentName } from './segment.js';
 
 const BATCH_BYTES = 256 * 1_024;
@@ -48,6 +49,7 @@ export class Ingester {
   readonly #insert: Statement;
   readonly #count: Statement;
   readonly #server: Statement;
+  readonly #incident: Statement;
   readonly #readOffset: Statement;
   readonly #saveOffset: Statement;
   readonly #deleteOffset: Statement;
@@ -60,6 +62,7 @@ export class Ingester {
     this.#insert = database.prepare(INSERT);
     this.#count = database.prepare(COUNT_CALL);
     this.#server = database.prepare(UPSERT_SERVER);
+    this.#incident = database.prepare(INSERT_INCIDENT);
     this.#readOffset = database.prepare('SELECT offset FROM segments WHERE name = ?');
     this.#saveOffset = database.prepare(SAVE_OFFSET);
     this.#deleteOffset = database.prepare('DELETE FROM segments WHERE name = ?');
@@ -117,7 +120,8 @@ export class Ingester {
     const entry = parseEntry(line);
     if (entry === undefined) this.skipped += 1;
     else if (entry.kind === 'call') this.#insertCall(entry.call);
-    else this.#upsertServer(entry.server);
+    else if (entry.kind === 'server') this.#upsertServer(entry.server);
+    else this.#incident.run(...toIncidentValues(entry.incident));
   }
 
   #insertCall(record: CallRecord): void {

@@ -1,6 +1,8 @@
 /** Lines of the journal: how a record is written, and how a line is read again. */
 import { isRecord } from 'turnbuckle/light';
-import { CALL_COLUMN_LIST, type CallRecord } from './call-record.js';
+import { CALL_COLUMN_LIST, type CallRecord, CONTENT_COLUMNS } from './call-record.js';
+import type { IncidentRecord } from './incident-record.js';
+import type { JournalCapacity } from './journal.js';
 
 export interface ServerRecord {
   readonly name: string;
@@ -17,7 +19,8 @@ export interface ServerRecord {
 /** A line of the journal. */
 export type Entry =
   | { readonly kind: 'call'; readonly call: CallRecord }
-  | { readonly kind: 'server'; readonly server: ServerRecord };
+  | { readonly kind: 'server'; readonly server: ServerRecord }
+  | { readonly kind: 'incident'; readonly incident: IncidentRecord };
 
 /** How a member of the record is written. */
 interface Member {
@@ -71,6 +74,12 @@ export function toLine(call: CallRecord): string {
   return `${line}}`;
 }
 
+/** The record as JSON, without its large parts if the journal is nearly full. */
+export function toFittingLine(call: CallRecord, capacity: Exclude<JournalCapacity, 'none'>): string {
+  if (capacity === 'whole') return toLine(call);
+  return toLine({ ...call, ...Object.fromEntries(CONTENT_COLUMNS.map((name) => [name, undefined])) });
+}
+
 /** Names and words need no escapes. */
 const PLAIN = /^[\w .,:/-]*$/;
 
@@ -83,13 +92,12 @@ export function parseEntry(line: string): Entry | undefined {
     return undefined;
   }
   if (!isRecord(value)) return undefined;
-  if (value.kind !== 'server') {
-    const call = withCurrentNames(value);
-    return isCallRecord(call) ? { kind: 'call', call } : undefined;
-  }
-  return isRecord(value.server) && isServerRecord(value.server)
-    ? { kind: 'server', server: value.server }
-    : undefined;
+  const { kind, server, incident } = value;
+  if (kind === 'server') return isRecord(server) && isServerRecord(server) ? { kind, server } : undefined;
+  if (kind === 'incident')
+    return isRecord(incident) && isIncidentRecord(incident) ? { kind, incident } : undefined;
+  const call = withCurrentNames(value);
+  return isCallRecord(call) ? { kind: 'call', call } : undefined;
 }
 
 /** A journal can hold lines of the previous release, with the names of that time. */
@@ -137,6 +145,10 @@ const REQUIRED_OF_SERVER: Shape = {
 };
 const OPTIONAL_OF_SERVER: Shape = { tools: 'number', toolTokens: 'number' };
 
+// Kind and level are checked when they are read: a newer release may know others.
+const REQUIRED_OF_INCIDENT: Shape = { at: 'time', level: 'string', kind: 'string', text: 'string' };
+const OPTIONAL_OF_INCIDENT: Shape = { server: 'string', code: 'string', next: 'string' };
+
 type Fields = Readonly<Record<string, unknown>>;
 
 // A row that the database rejects would block all rows after it.
@@ -144,6 +156,9 @@ const isCallRecord = (value: Fields): value is Fields & CallRecord => hasShape(v
 
 const isServerRecord = (value: Fields): value is Fields & ServerRecord =>
   hasShape(value, REQUIRED_OF_SERVER, OPTIONAL_OF_SERVER);
+
+const isIncidentRecord = (value: Fields): value is Fields & IncidentRecord =>
+  hasShape(value, REQUIRED_OF_INCIDENT, OPTIONAL_OF_INCIDENT);
 
 function hasShape(value: Fields, required: Shape, optional: Shape): boolean {
   const isOfType = (name: string, type: keyof typeof IS_TYPE): boolean => IS_TYPE[type](value[name]);

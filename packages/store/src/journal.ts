@@ -3,9 +3,9 @@
  * that a killed process loses nothing it acknowledged. Each process writes its own segments; the database ingests them
  * in the background (ingest.ts). The journal is the queue between the two, and its size is limited.
  */
-import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from 'turnbuckle/light';
+import { errorCode, makeDirectory } from 'turnbuckle/light';
 import {
   CLOSED_SUFFIX,
   createSegmentName,
@@ -48,7 +48,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    makeDirectory(options.directory);
     this.#measure();
   }
 

@@ -1,6 +1,8 @@
 /** Messages between the log and its thread. */
+
 import type { Durability } from './journal.js';
-import type { AnalyticsOrder, LogFilter, SpanFilter, Visible } from './queries.js';
+import type { AnalyticsOrder, LogFilter, SpanFilter, Visible } from './queries/call-queries.js';
+import type { IncidentFilter } from './queries/incident-queries.js';
 import type { Retention } from './retention.js';
 
 export interface WorkerData {
@@ -15,6 +17,7 @@ export interface WorkerData {
 export type LogQuery =
   | { readonly ask: 'find'; readonly filter: LogFilter }
   | { readonly ask: 'get'; readonly id: string }
+  | { readonly ask: 'incidents'; readonly incidents: IncidentFilter }
   | {
       readonly ask: 'tools';
       readonly since: number;

@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs';
 import { type Database, openDatabase, type Row } from './database.js';
-import { Ingester } from './ingest.js';
+import { ingestJournal } from './ingest-journal.js';
 import { databaseFile, journalDirectory } from './log-directory.js';
-import { migrate, schemaVersion, useCurrentNames } from './migrations.js';
+import { schemaVersion, useCurrentShape } from './migrations.js';
 import {
   type AnalyticsOrder,
   callsOverTime,
@@ -18,9 +18,10 @@ import {
   serverAnalytics,
   toolAnalytics,
   unusedServers,
-} from './queries.js';
+} from './queries/call-queries.js';
+import { findIncidents, type IncidentFilter } from './queries/incident-queries.js';
+import { TextIndex } from './queries/text-index.js';
 import { listSegments } from './segment.js';
-import { TextIndex } from './text-index.js';
 
 export class LogReader {
   readonly #database: Database;
@@ -42,7 +43,7 @@ export class LogReader {
     await indexJournalText(directory).catch(() => {});
     const database = await openDatabase(file, { readOnly: true });
     if (schemaVersion(database) > 0) {
-      useCurrentNames(database);
+      useCurrentShape(database);
       return new LogReader(database);
     }
     database.close();
@@ -77,6 +78,11 @@ export class LogReader {
     return callsOverTime(this.#database, { since, spanMs, ...only });
   }
 
+  /** What the daemon reported to its owner. */
+  incidents(filter: IncidentFilter = {}): Row[] {
+    return findIncidents(this.#database, filter);
+  }
+
   close(): void {
     this.#database.close();
   }
@@ -88,17 +94,6 @@ async function indexJournalText(directory: string): Promise<void> {
   try {
     if (schemaVersion(database) === 0) return;
     new TextIndex(database).indexAll();
-  } finally {
-    database.close();
-  }
-}
-
-async function ingestJournal(directory: string): Promise<void> {
-  const database = await openDatabase(databaseFile(directory));
-  try {
-    migrate(database);
-    const ingester = new Ingester(database, journalDirectory(directory));
-    while (ingester.ingestBatch().lines > 0);
   } finally {
     database.close();
   }

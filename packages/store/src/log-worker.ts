@@ -15,9 +15,10 @@ import {
   serverAnalytics,
   toolAnalytics,
   unusedServers,
-} from './queries.js';
+} from './queries/call-queries.js';
+import { findIncidents } from './queries/incident-queries.js';
+import { TextIndex } from './queries/text-index.js';
 import { type Retention, retain } from './retention.js';
-import { TextIndex } from './text-index.js';
 
 /** Records that arrive within this time share a transaction. */
 const BATCH_MS = 250;
@@ -76,6 +77,8 @@ class LogThread {
         return findCalls(database, question.filter);
       case 'get':
         return getCall(database, question.id);
+      case 'incidents':
+        return findIncidents(database, question.incidents);
       case 'tools':
         return toolAnalytics(database, question);
       case 'servers':

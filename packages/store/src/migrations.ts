@@ -1,6 +1,17 @@
 /** The shape of the database, as steps that each bring it one version further. Steps are never changed, only added. */
 import { type Database, inTransaction } from './database.js';
 
+const INCIDENT_COLUMNS = `(
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at     INTEGER NOT NULL,
+    level  TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    server TEXT,
+    code   TEXT,
+    text   TEXT NOT NULL,
+    next   TEXT
+  )`;
+
 const STEPS: readonly string[] = [
   `
   CREATE TABLE invocations (
@@ -105,9 +116,17 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE invocations RENAME COLUMN conversation TO run;
   `,
+  // What the daemon reported to its owner. A number is not given twice: readers follow it.
+  `
+  CREATE TABLE incidents ${INCIDENT_COLUMNS};
+  CREATE INDEX incidents_by_time ON incidents (at);
+  CREATE INDEX incidents_by_server ON incidents (server, number);
+  `,
 ];
 /** The version that renamed `conversation`. */
 const RUN_VERSION = 5;
+/** The version that added incidents. */
+const INCIDENTS_VERSION = 6;
 
 /** Brings the database up to date, or to an earlier shape; refuses one that a newer release has written. */
 export function migrate(database: Database, to = STEPS.length): void {
@@ -127,9 +146,11 @@ export function schemaVersion(database: Database): number {
   );
 }
 
-/** Gives queries of this release the current column names on a database that is read without migrating it. */
-export function useCurrentNames(database: Database): void {
-  if (schemaVersion(database) >= RUN_VERSION) return;
-  // A temporary view belongs to the connection, and hides the table of that name.
+/** Gives queries of this release the current tables and column names on a database that is read without migrating it. */
+export function useCurrentShape(database: Database): void {
+  const version = schemaVersion(database);
+  // A temporary table or view belongs to the connection, and hides the table of that name.
+  if (version < INCIDENTS_VERSION) database.exec(`CREATE TEMP TABLE incidents ${INCIDENT_COLUMNS}`);
+  if (version >= RUN_VERSION) return;
   database.exec('CREATE TEMP VIEW invocations AS SELECT *, conversation AS run FROM main.invocations');
 }

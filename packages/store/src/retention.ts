@@ -1,17 +1,21 @@
 /** How long, and how much, is kept. */
 import { type Database, inTransaction } from './database.js';
+import { retainIncidents } from './queries/incident-queries.js';
 
 export interface Retention {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
 }
 
+const DAY_MS = 24 * 3_600_000;
+export const DEFAULT_RETENTION: Retention = { maxAgeMs: 30 * DAY_MS, maxBytes: 512 * 1_024 * 1_024 };
+
 const BATCH_ROWS = 500;
 
 /** Deletes what is too old or too much, a little at a time; true while there is more to do. */
 export function retain(database: Database, { maxAgeMs, maxBytes }: Retention, now: number): boolean {
   const old = removeOldest(database, 'started_at < ?', now - maxAgeMs);
-  if (old === BATCH_ROWS) return true;
+  if (retainIncidents(database, now - maxAgeMs) || old === BATCH_ROWS) return true;
   if (sizeOf(database) <= maxBytes) return false;
   return removeOldest(database, '? IS NOT NULL', 0) > 0;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { searchFault, toFtsQuery } from '../src/search-words.js';
+import { searchFault, toFtsQuery } from '../src/queries/search-words.js';
 
 describe('the words of a search', () => {
   it.each([

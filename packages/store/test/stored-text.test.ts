@@ -6,7 +6,7 @@ import { CallLog, type CallRecord, fromRow, Journal } from '../src/index.js';
 import { Ingester } from '../src/ingest.js';
 import { toLine } from '../src/journal-entry.js';
 import { migrate } from '../src/migrations.js';
-import { findCalls, getCall, listServers, loggedNames } from '../src/queries.js';
+import { findCalls, getCall, listServers, loggedNames } from '../src/queries/call-queries.js';
 import { record } from './record.js';
 
 /** What SQLite cannot give back, between what it can. */

@@ -1,5 +1,5 @@
 /** What can be asked of the log. Runs beside the database, away from the calls. */
-import { type Database, type Row, toStorableText } from './database.js';
+import { type Database, type Row, toStorableText } from '../database.js';
 import { toFtsQuery } from './search-words.js';
 
 export interface LogFilter {
@@ -137,7 +137,8 @@ export function loggedNames(database: Database): LogName[] {
   return names;
 }
 
-const clampLimit = (limit: number): number =>
+/** The limit of a query, whatever was asked for. */
+export const clampLimit = (limit: number): number =>
   Number.isFinite(limit) ? Math.min(Math.max(Math.trunc(limit), 1), MAX_ROWS) : MAX_ROWS;
 
 /** The latest of that name. */

@@ -1,5 +1,5 @@
 /** Makes records findable by their words. Apart from the ingest: it works on a database of every release. */
-import { type Database, inTransaction, type Statement } from './database.js';
+import { type Database, inTransaction, type Statement } from '../database.js';
 
 const MAX_INDEXED_CHARACTERS = 4_096;
 const BATCH_SIZE = 500;
