@@ -25,6 +25,14 @@ interface PendingSignIn {
 
 type SignInParams = Pick<SignInRequest, 'method' | 'scopes' | 'force'>;
 
+/** Whose sign-in: that of a server, or of one agent there. */
+export interface SignInTarget {
+  readonly server: string;
+  readonly agent?: string | undefined;
+}
+
+const MAX_FAILURES = 1_000;
+
 export class PendingSignIns {
   readonly #runtime: Pick<Runtime, 'signIn'>;
   readonly #now: () => number;
@@ -40,37 +48,39 @@ export class PendingSignIns {
    * Starts a sign-in, or returns the pending one. Rejects if it fails before there is a page. If the token that started it
    * ends first, it is cancelled: otherwise the holder of that token could still connect an account.
    */
-  async begin(server: string, asked: SignInParams, ended?: CancelSignal): Promise<SignInProgress> {
-    const underway = this.#pending.get(server) ?? this.#start(server, asked, ended);
+  async begin(target: SignInTarget, asked: SignInParams, ended?: CancelSignal): Promise<SignInProgress> {
+    const underway = this.#pending.get(keyOf(target)) ?? this.#start(target, asked, ended);
     return underway.page ?? underway.firstPage;
   }
 
   /** The address that the browser ended at, for a sign-in with `paste`; false if none is pending. */
-  paste(server: string, address: string): boolean {
-    const underway = this.#pending.get(server);
+  paste(target: SignInTarget, address: string): boolean {
+    const underway = this.#pending.get(keyOf(target));
     underway?.paste(address);
     return underway !== undefined;
   }
 
   /** Cancels a pending sign-in; false if there is none. */
-  cancel(server: string): boolean {
-    const underway = this.#pending.get(server);
-    underway?.abort.abort(signInCancelled(server));
+  cancel(target: SignInTarget): boolean {
+    const underway = this.#pending.get(keyOf(target));
+    underway?.abort.abort(signInCancelled(target));
     return underway !== undefined;
   }
 
-  startedAt(server: string): number | undefined {
-    return this.#pending.get(server)?.startedAt;
+  startedAt(target: SignInTarget): number | undefined {
+    return this.#pending.get(keyOf(target))?.startedAt;
   }
 
   /** Why the last one failed. */
-  failureOf(server: string): TurnbuckleError | undefined {
-    return this.#failures.get(server);
+  failureOf(target: SignInTarget): TurnbuckleError | undefined {
+    return this.#failures.get(keyOf(target));
   }
 
-  #start(server: string, asked: SignInParams, ended: CancelSignal | undefined): PendingSignIn {
+  #start(target: SignInTarget, asked: SignInParams, ended: CancelSignal | undefined): PendingSignIn {
     const abort = new AbortController();
-    const giveUp = (): void => abort.abort(signInCancelled(server));
+    const key = keyOf(target);
+    const { server, agent } = target;
+    const giveUp = (): void => abort.abort(signInCancelled(target));
     ended?.addEventListener('abort', giveUp);
     const first = createDeferred<SignInProgress>();
     const pasted = createDeferred<string>();
@@ -87,28 +97,38 @@ export class PendingSignIns {
       first.resolve(underway.page);
     };
     const prompts: SignInPrompts = { open: show, showCode: show, paste: () => pasted.promise };
-    this.#failures.delete(server);
-    this.#pending.set(server, underway);
+    this.#failures.delete(key);
+    this.#pending.set(key, underway);
     this.#runtime
-      .signIn(server, { ...asked, prompts, signal: abort.signal })
+      .signIn(server, { ...asked, agent, prompts, signal: abort.signal })
       .then(
-        () => this.#finish(server, underway, () => first.resolve({ state: 'done' })),
+        () => this.#finish(key, underway, () => first.resolve({ state: 'done' })),
         (error: unknown) => {
-          if (error instanceof TurnbuckleError) this.#failures.set(server, error);
-          this.#finish(server, underway, () => first.reject(error));
+          if (error instanceof TurnbuckleError) this.#rememberFailure(key, error);
+          this.#finish(key, underway, () => first.reject(error));
         },
       )
       .finally(() => ended?.removeEventListener('abort', giveUp));
     return underway;
   }
 
-  #finish(server: string, underway: PendingSignIn, settle: () => void): void {
-    if (this.#pending.get(server) === underway) this.#pending.delete(server);
+  /** Of the last ones only: an agent that does not exist can have any name. */
+  #rememberFailure(key: string, error: TurnbuckleError): void {
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size >= MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
+    this.#failures.set(key, error);
+  }
+
+  #finish(key: string, underway: PendingSignIn, settle: () => void): void {
+    if (this.#pending.get(key) === underway) this.#pending.delete(key);
     settle();
   }
 }
 
-const signInCancelled = (server: string): TurnbuckleError =>
+const keyOf = ({ server, agent }: SignInTarget): string =>
+  JSON.stringify(agent === undefined ? [server] : [server, agent]);
+
+const signInCancelled = ({ server }: SignInTarget): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', `Sign-in to server "${server}" was cancelled.`, { server });
 
 interface Deferred<Value> {

@@ -1,16 +1,25 @@
 /** One call over the bridge: a simple request body and a simple response. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, type CallOptions, type Progress, type Runtime, TurnbuckleError } from 'turnbuckle';
-import { type CancelSignal, ERRORS, toTurnbuckleError } from 'turnbuckle/host';
+import {
+  type CancelSignal,
+  ERRORS,
+  isRecord,
+  type RequestEnd,
+  readTraceMeta,
+  type TraceMeta,
+  toTurnbuckleError,
+} from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import { anyObject, textMap } from '../http/any-object.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import { hostOrCaller } from '../identity/host-or-caller.js';
-import { traceMetaOf } from '../traces/trace-context.js';
-import type { Tracer } from '../traces/tracer.js';
+import { type ServedRequest, ServerSpan } from '../telemetry/server-span.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import type { InlineServers, OpenedEndpoint } from './inline-servers.js';
 
 const MAX_HEADERS = 200;
+const MILLISECONDS = z.number().check(z.int(), z.gte(1), z.lte(86_400_000));
 const text = (most: number) => z.string().check(z.maxLength(most));
 
 const endpoint = z.strictObject({
@@ -28,12 +37,12 @@ export const CALL_BODY = z.strictObject({
   server: z.optional(text(256)),
   tool_name: text(512),
   arguments: z.optional(anyObject()),
-  /** The longest time without progress once the call is sent; progress restarts it. */
-  timeout_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
-  /** The longest total duration, regardless of progress. */
-  max_total_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
+  /** The longest total duration (30,000), regardless of progress; null: the limits of the server. */
+  timeout_ms: z.optional(z.nullable(MILLISECONDS)),
+  /** The longest time without progress. Without `timeout_ms`, the server's `maxCallMs` is the total. */
+  silence_ms: z.optional(MILLISECONDS),
   /** The longest wait for an approval; the approval stays pending. */
-  approval_wait_ms: z.optional(z.number().check(z.int(), z.gte(1), z.lte(86_400_000))),
+  approval_wait_ms: z.optional(MILLISECONDS),
 });
 
 export type CallBody = z.output<typeof CALL_BODY>;
@@ -64,59 +73,81 @@ export interface BridgeCallContext {
 export interface BridgeOptions {
   readonly runtime: Runtime;
   readonly inline: InlineServers;
-  readonly tracer?: Tracer | undefined;
+  readonly telemetry?: Telemetry | undefined;
 }
+
+type ToolResult = Awaited<ReturnType<Runtime['call']>>;
 
 const TIMEOUT_MS = 30_000;
 
 export class Bridge {
   readonly runtime: Runtime;
   readonly #inline: InlineServers;
-  readonly #tracer: Tracer | undefined;
+  readonly #telemetry: Telemetry | undefined;
 
-  constructor({ runtime, inline, tracer }: BridgeOptions) {
+  constructor({ runtime, inline, telemetry }: BridgeOptions) {
     this.runtime = runtime;
     this.#inline = inline;
-    this.#tracer = tracer;
+    this.#telemetry = telemetry;
   }
 
-  /** The options of a request for the call (not for its server), and its trace context. */
-  optionsOf({ caller, signal, request }: BridgeCallContext): CallOptions {
-    const meta = traceMetaOf(request.headers);
-    return { caller: hostOrCaller(caller), signal, ...(this.#tracer?.begin(meta) ?? { meta }) };
+  /**
+   * Does the work of a request, with the options that it has for the call (not for its server). In terms of MCP it is
+   * a request with this method and these params.
+   */
+  async perform<Result>(
+    context: BridgeCallContext,
+    request: Pick<ServedRequest, 'method' | 'params'>,
+    work: (options: CallOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const { caller, signal } = context;
+    const { headers } = context.request;
+    const meta = emptyToUndefined(readTraceMeta(headers));
+    const who = { caller: hostOrCaller(caller), signal };
+    const telemetry = this.#telemetry;
+    if (telemetry === undefined) return work({ ...who, meta });
+    const redact = (value: unknown): unknown => this.runtime.redact(value);
+    const span = new ServerSpan(telemetry, { ...request, meta, headers, callerId: caller.id, redact });
+    let end: RequestEnd = {};
+    try {
+      const onResolved: CallOptions['onResolved'] = ({ server }) => span.confirmTarget(server);
+      const result = await work({ ...who, meta: span.metaFor(meta), onResolved });
+      span.confirmTarget();
+      if (isRecord(result) && result.isError === true) end = TOOL_FAILURE;
+      return result;
+    } catch (thrown) {
+      const { code } = toTurnbuckleError(thrown);
+      end = { failure: { 'error.type': code }, status: code };
+      throw thrown;
+    } finally {
+      span.end(end);
+    }
   }
 
   /** Never rejects. */
-  async call(
+  call(
     body: CallBody,
     asking: BridgeCallContext,
     onProgress?: (progress: Progress) => void,
   ): Promise<BridgeResponse> {
-    const { tool_name: tool, arguments: args, timeout_ms: timeoutMs = TIMEOUT_MS, max_total_ms } = body;
-    let release = (): void => {};
+    const request = { method: 'tools/call', params: { name: body.tool_name } };
+    return this.perform(asking, request, (options) =>
+      this.#call(body, { ...options, onProgress }, asking.caller),
+    ).then(toResponse, (thrown) => toFailedResponse(withTimeoutHint(thrown, body)));
+  }
+
+  async #call(body: CallBody, options: CallOptions, caller: Caller): Promise<ToolResult> {
+    const { tool_name: tool, arguments: args } = body;
+    const { runtime, server, release } = await this.#find(body, caller);
     try {
-      const found = await this.#find(body, asking.caller);
-      const { runtime, server } = found;
-      release = found.release;
-      const result = await runtime.call({
-        ...this.optionsOf(asking),
-        timeoutMs,
-        maxTotalMs: max_total_ms,
+      return await runtime.call({
+        ...options,
+        ...timeLimitsOf(body),
         approvalWaitMs: body.approval_wait_ms,
-        ...(onProgress !== undefined && { onProgress }),
         tool,
         server,
         arguments: args,
       });
-      if (result.isError !== true) return { http: 200, body: { success: true, result } };
-      const error = textOf(result.content) ?? 'The tool reported an error.';
-      return { http: 200, body: { success: false, error, code: 'TOOL_FAILED', result } };
-    } catch (thrown) {
-      const { code, message, hint, server, tool: name, data } = toTurnbuckleError(thrown);
-      return {
-        http: ERRORS[code].http,
-        body: { success: false, error: message, code, hint, server, tool: name, data: toSafeData(data) },
-      };
     } finally {
       release();
     }
@@ -133,6 +164,41 @@ export class Bridge {
       });
     return this.#inline.open(given, caller);
   }
+}
+
+const TOOL_FAILURE: RequestEnd = { failure: { 'error.type': 'tool_error' }, status: 'tool_error' };
+
+const emptyToUndefined = (meta: TraceMeta): CallOptions['meta'] =>
+  Object.keys(meta).length === 0 ? undefined : { ...meta };
+
+function toResponse(result: ToolResult): BridgeResponse {
+  if (result.isError !== true) return { http: 200, body: { success: true, result } };
+  const error = textOf(result.content) ?? 'The tool reported an error.';
+  return { http: 200, body: { success: false, error, code: 'TOOL_FAILED', result } };
+}
+
+function toFailedResponse(thrown: unknown): BridgeResponse {
+  const { code, message, hint, server, tool, data } = toTurnbuckleError(thrown);
+  return {
+    http: ERRORS[code].http,
+    body: { success: false, error: message, code, hint, server, tool, data: toSafeData(data) },
+  };
+}
+
+/** The limit was the one of the request, or its default. */
+function withTimeoutHint(thrown: unknown, { timeout_ms }: CallBody): TurnbuckleError {
+  const error = toTurnbuckleError(thrown);
+  if (error.code !== 'CALL_TIMEOUT' || timeout_ms === null) return error;
+  const { message, server, tool, data, cause } = error;
+  const hint = 'Send a larger timeout_ms, or null for the limits of the server.';
+  return new TurnbuckleError('CALL_TIMEOUT', message, { server, tool, data, cause, hint });
+}
+
+/** A call without any limit in its request ends after the default, progress or not. */
+function timeLimitsOf({ timeout_ms, silence_ms }: CallBody): Pick<CallOptions, 'timeoutMs' | 'maxTotalMs'> {
+  if (timeout_ms === null) return { timeoutMs: silence_ms, maxTotalMs: undefined };
+  const maxTotalMs = timeout_ms ?? (silence_ms === undefined ? TIMEOUT_MS : undefined);
+  return { timeoutMs: silence_ms ?? maxTotalMs, maxTotalMs };
 }
 
 function textOf(content: unknown): string | undefined {

@@ -154,7 +154,11 @@ function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
       body: READ_BODY,
       handle: async (context) => {
         const { server, uri } = await readJson(context, READ_BODY);
-        return { success: true, result: await runtime.readResource(server, uri, bridge.optionsOf(context)) };
+        const request = { method: 'resources/read', params: { uri } };
+        const result = await bridge.perform(context, request, (options) =>
+          runtime.readResource(server, uri, options),
+        );
+        return { success: true, result };
       },
     },
     {
@@ -165,10 +169,11 @@ function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
       body: PROMPT_BODY,
       handle: async (context) => {
         const { server, name, arguments: args } = await readJson(context, PROMPT_BODY);
-        return {
-          success: true,
-          result: await runtime.getPrompt(server, name, args, bridge.optionsOf(context)),
-        };
+        const request = { method: 'prompts/get', params: { name } };
+        const result = await bridge.perform(context, request, (options) =>
+          runtime.getPrompt(server, name, args, options),
+        );
+        return { success: true, result };
       },
     },
   ];

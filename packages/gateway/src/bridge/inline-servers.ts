@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Caller, type Runtime, type ServerInput, TurnbuckleError } from 'turnbuckle';
-import { identityOf } from 'turnbuckle/host';
+import { type DaemonSettings, identityOf } from 'turnbuckle/host';
 import { isWithinFairShare } from '../http/limits/fair-share.js';
 import { OWNER } from '../identity/owner.js';
 import { checkInlineHeaders } from './inline-headers.js';
@@ -45,6 +45,18 @@ interface Entry {
 const IDLE_MS = 60_000;
 /** The limit in the configuration can change; that of a runtime cannot. */
 const MAX_INLINE_SERVERS = 1_000;
+
+const DEFAULT_MAX_ENDPOINTS = 50;
+
+/** With the current settings of the configuration, which may change. `create` makes their runtime, on first use. */
+export const createInlineServers = (
+  create: (limits: { readonly maxServers: number }) => Promise<Runtime>,
+  settings: () => DaemonSettings,
+): InlineServers =>
+  new InlineServers(create, () => {
+    const { commands = [], urls = [], maxEndpoints = DEFAULT_MAX_ENDPOINTS } = settings().bridge ?? {};
+    return { commands, urls, maxEndpoints };
+  });
 
 export class InlineServers {
   readonly #create: (limits: { readonly maxServers: number }) => Promise<Runtime>;

@@ -14,10 +14,15 @@ import { type DaemonSettings, defaultStateDirectory, type LoadedConfig } from 't
 import { createApiRoutes } from '../api/routes/api-routes.js';
 import { Bridge } from '../bridge/bridge-call.js';
 import { createBridgeRoutes } from '../bridge/bridge-routes.js';
-import { InlineServers } from '../bridge/inline-servers.js';
+import { createInlineServers, type InlineServers } from '../bridge/inline-servers.js';
 import { Authenticator } from '../http/authenticate.js';
 import { isLoopback } from '../http/host-names.js';
 import { HttpServer } from '../http/server/http-server.js';
+import { EarlyReports } from '../incidents/early-reports.js';
+import { type LogOutput, OperatorLog } from '../incidents/operator-log.js';
+import { RefusedTokens } from '../incidents/refused-tokens.js';
+import { type ConfiguredWatch, watchConfigured } from '../incidents/watch-configured.js';
+import { internalError } from '../incidents/watch-runtime.js';
 import { isFileSystemError } from '../instance/file-system-error.js';
 import { claimInstance, type Instance, stateUnusable } from '../instance/instance.js';
 import { recordCalls } from '../log/call-log.js';
@@ -28,26 +33,33 @@ import { createMcpRoutes } from '../mcp/mcp-routes.js';
 import { loadOrCreateTaskKey } from '../mcp/sealed/task-key.js';
 import { createStdioTunnel } from '../mcp/stdio/stdio-tunnel.js';
 import { createMetrics, type Metrics } from '../metrics/metrics.js';
+import { openTelemetry, type Telemetry } from '../telemetry/telemetry.js';
 import { createIssuerAuth } from '../tokens/issuer-auth.js';
 import { readOwnerToken } from '../tokens/owner-token.js';
 import { TokenStore } from '../tokens/token-store.js';
-import { Tracer } from '../traces/tracer.js';
+import {
+  daemonReplaced,
+  daemonStarted,
+  daemonStopped,
+  openToNetwork,
+  telemetryProblem,
+  tokenFileProblem,
+} from './daemon-incidents.js';
 import { openCallLog } from './open-call-log.js';
 
-export interface DaemonOptions extends ConfiguredOptions {
+export interface DaemonOptions extends Omit<ConfiguredOptions, 'telemetry' | 'createTelemetry'> {
   readonly version: string;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   /** Stored in its record for restarts. JSON. */
   readonly startedWith?: object | undefined;
-  /** A problem that no request reports. */
-  readonly onWarning?: ((message: string) => void) | undefined;
+  /** Where the operator's log goes; absent: incidents are only kept in the store. */
+  readonly operatorLog?: LogOutput | undefined;
   /** The lock was lost to another process: this one should exit. */
   readonly onLost?: (() => void) | undefined;
 }
 
 export const DEFAULT_PORT = 7_420;
-const DEFAULT_MAX_ENDPOINTS = 50;
 /** Shorter than the minute after which most clients time out without a reason. */
 const APPROVAL_WAIT_MS = 50_000;
 /** The owner is not always at the terminal. */
@@ -64,22 +76,43 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     approvalTimeoutMs: options.approvalTimeoutMs ?? APPROVAL_MS,
     instance: randomBytes(12).toString('base64url'),
   };
-  const instance = claimInstance({ stateDir, version, startedWith, onLost });
   let daemon: Daemon | undefined;
+  let telemetry: Telemetry | undefined;
+  const early = new EarlyReports();
+  const instance = claimInstance({
+    stateDir,
+    version,
+    startedWith,
+    onLost: () => {
+      daemon?.reportReplaced();
+      onLost?.();
+    },
+  });
   try {
     const configured = await createConfiguredRuntime({
       usualNaming: 'server_tool',
       usualApprovalWaitMs: APPROVAL_WAIT_MS,
       ...placed,
       callersAnswer: true,
-      isDaemon: true,
+      service: 'daemon',
       approvals: 'queue',
+      createTelemetry: ({ daemon: settings }) => {
+        const onWarning = (text: string): void => early.report(telemetryProblem(text));
+        telemetry = openTelemetry({ environment, traces: settings?.traces, version, onWarning });
+        return telemetry;
+      },
     });
-    daemon = new Daemon(placed, configured, instance);
+    const operatorLog = await OperatorLog.open({
+      output: options.operatorLog,
+      level: configured.config().settings.daemon?.logLevel,
+      redact: (value) => configured.runtime.redact(value),
+    });
+    daemon = new Daemon(placed, { configured, instance, operatorLog, telemetry });
+    early.passTo(operatorLog.report);
     await daemon.start();
     return daemon;
   } catch (error) {
-    await daemon?.close(0);
+    await (daemon === undefined ? telemetry?.close() : daemon.close(0));
     instance.release();
     throw isFileSystemError(error) ? stateUnusable(stateDir, error) : error;
   }
@@ -87,54 +120,61 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 type ResolvedOptions = DaemonOptions & { readonly stateDir: string };
 
+interface DaemonParts {
+  readonly configured: ConfiguredRuntime;
+  readonly instance: Instance;
+  readonly operatorLog: OperatorLog;
+  readonly telemetry: Telemetry | undefined;
+}
+
+interface HttpParts {
+  readonly watch: ConfiguredWatch;
+  readonly isReady: () => boolean;
+}
+
 export class Daemon {
   readonly configured: ConfiguredRuntime;
   readonly #options: ResolvedOptions;
   readonly #instance: Instance;
+  readonly #operatorLog: OperatorLog;
+  readonly #refusedTokens: RefusedTokens;
+  readonly #telemetry: Telemetry | undefined;
   readonly #mcp: McpEndpoint;
   readonly #inline: InlineServers;
   readonly #log: CallLog | undefined;
   readonly #metrics: Metrics;
-  readonly #tracer: Tracer | undefined;
   readonly #cleanups: Array<() => unknown> = [];
   #http: HttpServer | undefined;
   #url = '';
   #closing: Promise<void> | undefined;
-  #checked: { readonly config: LoadedConfig; readonly problems: readonly string[] } | undefined;
+  #checked: { readonly config: LoadedConfig; readonly count: number } | undefined;
 
   /** Use `startDaemon`. */
-  constructor(options: ResolvedOptions, configured: ConfiguredRuntime, instance: Instance) {
+  constructor(options: ResolvedOptions, { configured, instance, operatorLog, telemetry }: DaemonParts) {
     this.#options = options;
     this.configured = configured;
     this.#instance = instance;
+    this.#operatorLog = operatorLog;
+    this.#telemetry = telemetry;
+    const { report } = operatorLog;
+    this.#refusedTokens = new RefusedTokens({ report });
     const { runtime } = configured;
-    const { views, sessionIdleMs, log, traces } = this.#settings;
-    const { version, onWarning } = options;
-    this.#tracer =
-      traces &&
-      new Tracer({
-        ...traces,
-        version,
-        onFailure: ({ message }) => onWarning?.(`Cannot export traces: ${message}`),
-      });
-    this.#tracer?.follow(runtime);
+    const { views, sessionIdleMs, log } = this.#settings;
+    const { version } = options;
     this.#mcp = new McpEndpoint({
       runtime,
       version,
       views,
-      tracer: this.#tracer,
+      telemetry,
       taskKey: loadOrCreateTaskKey(options.stateDir),
       approvalForms: () => this.#settings.approvalForms,
       ...(sessionIdleMs !== undefined && { sessionLimits: { idleMs: sessionIdleMs } }),
     });
-    this.#log = openCallLog({ stateDir: options.stateDir, settings: log, onWarning });
-    this.#inline = new InlineServers(
+    this.#log = openCallLog({ stateDir: options.stateDir, settings: log, report });
+    operatorLog.keepIn(this.#log);
+    this.#inline = createInlineServers(
       async (limits) => this.#adoptInlineRuntime(await configured.createInlineRuntime(limits)),
-      () => ({
-        commands: this.#settings.bridge?.commands ?? [],
-        urls: this.#settings.bridge?.urls ?? [],
-        maxEndpoints: this.#settings.bridge?.maxEndpoints ?? DEFAULT_MAX_ENDPOINTS,
-      }),
+      () => this.#settings,
     );
     this.#metrics = createMetrics(runtime, { log: this.#log, listCacheCounts: this.#mcp.listCacheCounts });
   }
@@ -159,59 +199,81 @@ export class Daemon {
 
   async start(): Promise<void> {
     const { runtime } = this.configured;
-    const { stateDir, version, onWarning } = this.#options;
+    const { stateDir, version } = this.#options;
+    const { report } = this.#operatorLog;
+    const watch = watchConfigured(this.configured, this.#operatorLog);
     const tokens = await TokenStore.open({
       stateDir,
-      onWarning,
+      onWarning: (text) => report(tokenFileProblem(text)),
       onEnded: ({ caller }) => void runtime.endRun(caller).catch(() => {}),
     });
     tokens.watch();
-    this.#cleanups.push(() => tokens.close());
+    this.#cleanups.push(
+      () => tokens.close(),
+      () => watch.stop(),
+    );
     if (this.#log !== undefined)
       this.#cleanups.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));
-    const {
-      host = '127.0.0.1',
-      port = DEFAULT_PORT,
-      hosts,
-      origins,
-    } = { ...this.#settings, ...explicitOptions(this.#options) };
-    const { credentials, challengeInfo, routes } = createIssuerAuth(tokens, this.#settings.issuer);
+    const { host = '127.0.0.1', port = DEFAULT_PORT } = {
+      ...this.#settings,
+      ...explicitOptions(this.#options),
+    };
+    let isReady = false;
+    this.#http = this.#createHttp(tokens, { watch, isReady: () => isReady });
+    const { url } = await this.#http.listen(port, host);
+    this.#url = url;
+    if (!isLoopback(host)) report(openToNetwork('The daemon', url));
+    this.#instance.announce(url);
+    report(daemonStarted(version, url));
+    // Calls are accepted from now on; a call to a server that is not connected yet waits for that server only.
+    isReady = true;
+    runtime.connectAll().catch(() => {});
+    const stopFollowing = await this.configured.follow((reload) => {
+      this.#onConfigChanged(reload.config);
+      watch.reloaded(reload);
+    });
+    this.#cleanups.push(stopFollowing);
+  }
+
+  #createHttp(tokens: TokenStore, { watch, isReady }: HttpParts): HttpServer {
+    const { runtime } = this.configured;
+    const { hosts, origins, issuer } = this.#settings;
+    const { credentials, challengeInfo, routes } = createIssuerAuth(tokens, issuer);
     const otherRoutes = [
-      ...createBridgeRoutes(new Bridge({ runtime, inline: this.#inline, tracer: this.#tracer })),
+      ...createBridgeRoutes(new Bridge({ runtime, inline: this.#inline, telemetry: this.#telemetry })),
       ...createMcpRoutes(this.#mcp),
       ...routes,
     ];
-    let isReady = false;
-    this.#http = new HttpServer({
-      authenticator: new Authenticator({ credentials, challengeInfo, hosts, origins }),
+    const onRefusedToken = this.#refusedTokens.add;
+    return new HttpServer({
+      authenticator: new Authenticator({ credentials, challengeInfo, hosts, origins, onRefusedToken }),
       tunnel: createStdioTunnel(this.#mcp, (name) => tokens.findByName(name)),
       routes: [
         ...otherRoutes,
         ...createApiRoutes({
           otherRoutes,
-          isReady: () => isReady,
+          isReady,
           configured: this.configured,
           log: this.#log,
           metrics: this.#metrics,
           tokens,
-          version,
+          version: this.#options.version,
           startedAt: Date.now(),
-          onConfigChanged: () => this.#onConfigReloaded(this.configured.config()),
+          onConfigChanged: () => {
+            const config = this.configured.config();
+            this.#onConfigChanged(config);
+            watch.changed(config);
+          },
         }),
       ],
-      countProblems: () => this.#problems().length,
-      onDefect: (thrown) =>
-        onWarning?.(`Internal error: ${thrown instanceof Error ? thrown.stack : String(thrown)}`),
+      countProblems: () => this.#countProblems(),
+      onDefect: (thrown) => this.#operatorLog.report(internalError(thrown, 'while a request was handled')),
     });
-    this.#problems();
-    const { url } = await this.#http.listen(port, host);
-    this.#url = url;
-    if (!isLoopback(host)) onWarning?.(remoteAccessWarning(url));
-    this.#instance.announce(url);
-    // Calls are accepted from now on; a call to a server that is not connected yet waits for that server only.
-    isReady = true;
-    runtime.connectAll().catch(() => {});
-    this.#cleanups.push(await this.configured.follow(({ config }) => this.#onConfigReloaded(config)));
+  }
+
+  /** Another daemon has the state directory now. */
+  reportReplaced(): void {
+    this.#operatorLog.report(daemonReplaced());
   }
 
   /** Accepts no more requests, lets those in progress end, then ends everything. Call it again with less time to hurry. */
@@ -232,7 +294,10 @@ export class Daemon {
       ...this.#cleanups,
       () => Promise.all([runtime.close(), this.#inline.close()]),
       () => this.#metrics.close(),
-      () => this.#tracer?.close(),
+      () => this.#telemetry?.close(),
+      () => this.#refusedTokens.close(),
+      () => this.#url !== '' && this.#operatorLog.report(daemonStopped()),
+      () => this.#operatorLog.close(),
       () => this.#log?.close(),
     ])
       await this.#endSafely(end);
@@ -244,50 +309,34 @@ export class Daemon {
     try {
       await end();
     } catch (error) {
-      this.#options.onWarning?.(
-        `An error occurred during shutdown: ${error instanceof Error ? error.message : error}`,
-      );
+      this.#operatorLog.report(internalError(error, 'while the daemon was stopping'));
     }
   }
 
   /** Inline servers get the same rules, log and metrics. */
   #adoptInlineRuntime(inlineRuntime: Runtime): Runtime {
     this.#metrics.countCalls(inlineRuntime, 'inline');
-    this.#tracer?.follow(inlineRuntime);
     if (this.#log !== undefined)
       this.#cleanups.push(recordCalls(inlineRuntime, this.#log, { approvals: this.configured.runtime }));
     return inlineRuntime;
   }
 
-  #onConfigReloaded({ settings }: LoadedConfig): void {
-    this.#problems();
+  #onConfigChanged({ settings }: LoadedConfig): void {
     this.#mcp.setViews(settings.daemon?.views ?? {});
     this.#mcp.invalidate();
   }
 
-  /** The current problems of the config files, one message each; warns of new ones. */
-  #problems(): readonly string[] {
+  /** How many problems the config files have, and servers whose entry became invalid. */
+  #countProblems(): number {
     const config = this.configured.config();
-    if (this.#checked?.config === config) return this.#checked.problems;
-    const known = this.#checked?.problems;
-    this.#checked = { config, problems: problemsOf(config) };
-    // Problems at startup are reported by the program that starts it.
-    for (const problem of this.#checked.problems)
-      if (known?.includes(problem) === false) this.#options.onWarning?.(problem);
-    return this.#checked.problems;
+    if (this.#checked?.config !== config) this.#checked = { config, count: countProblems(config) };
+    return this.#checked.count;
   }
 }
 
-const remoteAccessWarning = (url: string): string =>
-  `The daemon listens on ${url.replace('http://', '')}. Other machines can reach it, and the traffic is not encrypted. Every request needs a token. To accept connections from this machine only, remove --host and daemon.host.`;
-
 /** Problems of the files, and of servers that keep their previous configuration because their entry became invalid. */
-const problemsOf = ({ problems, servers }: LoadedConfig): string[] => [
-  ...problems.map(({ message, hint }) => (hint === undefined ? message : `${message} ${hint}`)),
-  ...[...servers.values()].flatMap(({ name, kept, problem }) =>
-    kept && problem ? [`${problem.message} Server "${name}" keeps its previous configuration.`] : [],
-  ),
-];
+const countProblems = ({ problems, servers }: LoadedConfig): number =>
+  problems.length + [...servers.values()].filter(({ kept, problem }) => kept && problem !== undefined).length;
 
 /** Explicit options override the config files. */
 function explicitOptions({ host, port }: DaemonOptions): Pick<DaemonSettings, 'host' | 'port'> {

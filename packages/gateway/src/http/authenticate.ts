@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Access } from '../identity/access.js';
-import type { Credentials, Identity } from '../identity/identity.js';
+import type { Credentials, Identity, RefusedToken } from '../identity/identity.js';
 import { type ErrorResponse, rateLimited, toErrorResponse } from './error-response.js';
 import { HostNames } from './host-names.js';
 import { ConcurrencyLimit } from './limits/concurrency-limit.js';
@@ -30,6 +30,8 @@ export interface AuthenticatorOptions {
   readonly challengeInfo?: ChallengeInfo | undefined;
   /** How many invalid tokens an address may send (a burst of 20, then 1 per second). */
   readonly invalidTokenRate?: Rate | undefined;
+  /** A request had an invalid token. Called for each of them, with the network that it came from. */
+  readonly onRefusedToken?: ((refused: RefusedToken, from: string) => void) | undefined;
   /** Milliseconds of a monotonic clock. */
   readonly now?: (() => number) | undefined;
 }
@@ -40,6 +42,7 @@ export class Authenticator {
   readonly #origins: ReadonlySet<string>;
   readonly #challengeInfo: ChallengeInfo | undefined;
   readonly #invalidTokenLimit: RateLimit;
+  readonly #onRefusedToken: AuthenticatorOptions['onRefusedToken'];
   /** Concurrent requests with the same token share one verification. */
   readonly #verifying = new Map<string, Promise<Identity | ErrorResponse | undefined>>();
   /** Connections on which a plausible token is being verified; one at a time for each connection. */
@@ -52,6 +55,7 @@ export class Authenticator {
     this.#hosts = new HostNames(hosts);
     this.#origins = new Set(origins);
     this.#challengeInfo = options.challengeInfo;
+    this.#onRefusedToken = options.onRefusedToken;
     this.#invalidTokenLimit = new RateLimit(invalidTokenRate, options.now);
   }
 
@@ -101,17 +105,21 @@ export class Authenticator {
     access: Access,
   ): ErrorResponse | Promise<Identity | ErrorResponse> {
     const wrong = this.#tokenRequired(access, token);
+    const from = remoteNetwork(request.socket.remoteAddress);
+    const refuse = (response: ErrorResponse): ErrorResponse => {
+      this.#onRefusedToken?.(this.#credentials.whyRefused?.(token) ?? { reason: 'unknown' }, from);
+      return response;
+    };
     const settle = (found: Identity | ErrorResponse | undefined): Identity | ErrorResponse =>
-      found === undefined ? wrong : 'code' in found ? found : this.#authorize(found, access);
+      found === undefined ? refuse(wrong) : 'code' in found ? found : this.#authorize(found, access);
     const verifying = this.#verifying.get(token);
     if (verifying !== undefined) return verifying.then(settle);
-    const from = remoteNetwork(request.socket.remoteAddress);
     if (this.#credentials.isPlausible?.(token) === true)
       return this.#verifyPlausible(token, request.socket, from).then(settle);
     const waitMs = this.#invalidTokenLimit.take(from);
-    if (waitMs > 0) return tooManyInvalidTokens(waitMs);
+    if (waitMs > 0) return refuse(tooManyInvalidTokens(waitMs));
     const look = this.#credentials.verify?.(token);
-    if (look === undefined) return wrong;
+    if (look === undefined) return refuse(wrong);
     const looked = this.#shareVerification(token, look).then((found) => {
       if (isIdentity(found)) this.#invalidTokenLimit.refund(from);
       return found;

@@ -19,7 +19,7 @@ export function toErrorResponse(thrown: unknown): ErrorResponse {
     return {
       code: 'INTERNAL',
       error: 'Internal error in Turnbuckle.',
-      hint: 'This is a bug. The daemon log has the details.',
+      hint: 'This is a bug. Please report it with the details from the daemon log.',
     };
   }
   const { code, message, hint, server, tool, data } = thrown;

@@ -20,6 +20,13 @@ export interface Identity {
   readonly root?: string | undefined;
 }
 
+/** Why a token is refused. */
+export interface RefusedToken {
+  readonly reason: 'unknown' | 'expired' | 'revoked';
+  /** The name of the token, unless it is unknown. */
+  readonly name?: string | undefined;
+}
+
 /** Looks up the identity behind a token. */
 export interface Credentials {
   /** From memory, synchronously; undefined when the token is unknown, or not known yet. */
@@ -31,4 +38,6 @@ export interface Credentials {
    * verified, a few at a time, regardless of how many invalid ones the same address sent.
    */
   isPlausible?(token: string): boolean;
+  /** Why a token was refused; absent: it is unknown. */
+  whyRefused?(token: string): RefusedToken;
 }

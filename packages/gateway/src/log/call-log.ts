@@ -4,7 +4,8 @@
  */
 import type { CallLog, CallRecord } from '@turnbuckle/store';
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
-import { dropUncertainTail, truncateJson } from './truncate-json.js';
+import { redactText } from './redact-text.js';
+import { truncateJson } from './truncate-json.js';
 
 export interface RecordOptions {
   /** Most characters of arguments (16 K) and result (4 K) that are kept of a call. 0: none of them. */
@@ -103,11 +104,7 @@ function errorOf(
 ): string | undefined {
   if (outcome === 'ok') return undefined;
   const text = error?.message ?? firstText(result);
-  if (text === undefined || text.length <= MAX_ERROR_CHARACTERS * 2)
-    return text && truncate(String(redact(text)), MAX_ERROR_CHARACTERS);
-  const looked = text.slice(0, MAX_ERROR_CHARACTERS * 2);
-  const shown = dropUncertainTail(looked, String(redact(looked)));
-  return `${shown.slice(0, MAX_ERROR_CHARACTERS - 1)}…`;
+  return text && redactText(text, { limit: MAX_ERROR_CHARACTERS, redact });
 }
 
 function firstText(result: unknown): string | undefined {

@@ -4,10 +4,16 @@ import { isRecord } from 'turnbuckle/host';
 import { CODES, RpcError } from './protocol/protocol.js';
 
 export const unknownPrompt = (name: string): TurnbuckleError =>
-  new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, { tool: name });
+  new TurnbuckleError('PROMPT_UNKNOWN', `There is no prompt "${name}".`, {
+    tool: name,
+    hint: 'List the available prompts: prompts/list.',
+  });
 
 export const unknownResource = (uri: string): TurnbuckleError =>
-  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, { tool: uri });
+  new TurnbuckleError('RESOURCE_UNKNOWN', `There is no resource "${uri}".`, {
+    tool: uri,
+    hint: 'List the available resources: resources/list.',
+  });
 
 /** Tasks and methods are authorized like tools, and rejected with the same code. */
 const data = { code: 'TOOL_UNKNOWN' };

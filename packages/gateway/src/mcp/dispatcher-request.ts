@@ -2,6 +2,7 @@
 import type { Caller, CallRequest, CatalogTool, Progress } from 'turnbuckle';
 import type { CancelSignal, ClientResponder } from 'turnbuckle/host';
 import { type ResponseText, SharedText } from '../http/response-text.js';
+import type { ServerSpan } from '../telemetry/server-span.js';
 import type { Era, Params } from './protocol/protocol.js';
 import type { OpenState } from './sealed/request-states.js';
 import type { Target } from './view.js';
@@ -20,6 +21,8 @@ export interface DispatcherRequest {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The opened state that it resumes from. */
   readonly state?: OpenState | undefined;
+  /** Its span, if telemetry is on. */
+  readonly span?: ServerSpan | undefined;
 }
 
 /** A result, or the JSON text of one. */

@@ -7,7 +7,6 @@ import { copyRawNumbers, identityOf, inSlices, isRecord, type Permit } from 'tur
 import { hostOrCaller } from '../identity/host-or-caller.js';
 import { knowsServer } from '../identity/knows-server.js';
 import type { ListCacheCounts } from '../metrics/list-metrics.js';
-import type { Tracer } from '../traces/tracer.js';
 import { promptArguments, readCompletion, requireUri, withoutDeniedValues } from './completion.js';
 import {
   isMissingResource,
@@ -46,7 +45,6 @@ import { subscribeResource } from './subscribe-resource.js';
 import type { View } from './view.js';
 
 export interface McpDispatcherOptions {
-  readonly tracer?: Tracer | undefined;
   /** Counts the lists it sends. */
   readonly listCacheCounts: ListCacheCounts;
   readonly taskIds: TaskIds;
@@ -60,7 +58,6 @@ export class McpDispatcher {
   readonly view: View;
   readonly #runtime: Runtime;
   readonly #lists: ListCache;
-  readonly #tracer: Tracer | undefined;
   readonly #tasks: TaskIds;
   readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
@@ -68,12 +65,11 @@ export class McpDispatcher {
   readonly #permits = new WeakMap<DispatcherRequest, Permit>();
 
   constructor(view: View, runtime: Runtime, options: McpDispatcherOptions) {
-    const { tracer, listCacheCounts, taskIds, states, notices } = options;
+    const { listCacheCounts, taskIds, states, notices } = options;
     this.#notices = notices;
     this.#tasks = taskIds;
     this.#states = states;
     this.view = view;
-    this.#tracer = tracer;
     this.#runtime = runtime;
     this.#lists = new ListCache(view, runtime, listCacheCounts);
   }
@@ -164,6 +160,7 @@ export class McpDispatcher {
       const result = await this.#runtime.call(
         this.#callOptions(request, call, (tool) => {
           found.tool = tool;
+          request.span?.confirmTarget(tool.server);
         }),
       );
       return toEraResult(this.#seal(result, request, found.tool), era);
@@ -227,6 +224,7 @@ export class McpDispatcher {
     const { name } = params;
     if (typeof name !== 'string') throw new RpcError(CODES.invalidParams, 'params.name must be a string');
     const { server, item } = await this.#lists.findPrompt(name, caller);
+    request.span?.confirmTarget(server);
     const target = { kind: 'prompt', server, item, name } as const;
     return toEraResult(await this.#request(request, target, { ...withoutMeta(params), name: item }), era);
   }
@@ -241,6 +239,7 @@ export class McpDispatcher {
     const given = readCompletion(params);
     if (isPrompt) {
       const { server, item } = await this.#lists.findPrompt(named, caller);
+      request.span?.confirmTarget(server);
       const target = { kind: 'prompt', server, item, name: named, implied: promptArguments(given) } as const;
       return toEraResult(
         await this.#request(request, target, { ref: { type: ref.type, name: item }, ...given }),
@@ -353,10 +352,9 @@ export class McpDispatcher {
   #callOptions(request: DispatcherRequest, call: ToolCall, onResolved: OnResolved): CallRequest;
   #callOptions(request: DispatcherRequest): CallOptions;
   #callOptions(request: DispatcherRequest, call?: ToolCall, onResolved?: OnResolved): CallOptions {
-    const { caller, params, era, signal, responder, onProgress, logLevel, state } = request;
+    const { caller, params, era, signal, responder, onProgress, logLevel, state, span } = request;
     const { inputResponses } = params;
     const meta = metaForServer(metaOf(params), logLevel);
-    const traced = this.#tracer?.begin(meta);
     // Written out member by member: this runs for every call, and spreading costs more than all the rest.
     const options: CallOptions & { [Key in keyof ToolCall]: ToolCall[Key] | undefined } = {
       caller: hostOrCaller(caller),
@@ -370,8 +368,7 @@ export class McpDispatcher {
       inputRequired: era === 'modern' ? 'return' : 'answer',
       inputResponses: isRecord(inputResponses) ? inputResponses : undefined,
       requestState: state?.state,
-      requestId: traced?.requestId,
-      meta: traced?.meta ?? meta,
+      meta: span === undefined ? meta : span.metaFor(meta),
       extraParams: call === undefined ? undefined : extraCallParams(params),
       server: call?.server,
       tool: call?.tool,

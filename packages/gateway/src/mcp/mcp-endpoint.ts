@@ -1,7 +1,7 @@
 /** The MCP side of the daemon: a context for each view, sessions, parked calls, and the endpoints. */
 import type { Runtime } from 'turnbuckle';
 import type { ListCacheCounts } from '../metrics/list-metrics.js';
-import type { Tracer } from '../traces/tracer.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import { ChangeNotifier } from './change-notifier.js';
 import { McpDispatcher } from './dispatcher.js';
 import { HttpEndpoint } from './http/http-endpoint.js';
@@ -22,7 +22,7 @@ export interface McpEndpointOptions {
   readonly sessionLimits?: Partial<SessionLimits> | undefined;
   /** Replaces both clocks: the one for timestamps, and the one for durations. */
   readonly now?: (() => number) | undefined;
-  readonly tracer?: Tracer | undefined;
+  readonly telemetry?: Telemetry | undefined;
   /** The key that seals task ids and request states; absent: they are valid until this endpoint closes. */
   readonly taskKey?: Buffer | undefined;
   /** What a form on the client can do about an approval; absent: show it and deny it. */
@@ -43,7 +43,7 @@ export class McpEndpoint {
   readonly #taskIds: TaskIds;
   readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
-  readonly #tracer: Tracer | undefined;
+  readonly #telemetry: Telemetry | undefined;
   readonly #viewContexts = new Map<string, MutableViewContext>();
   #views: ReadonlySet<string> = new Set();
 
@@ -53,7 +53,7 @@ export class McpEndpoint {
     views = {},
     sessionLimits,
     now,
-    tracer,
+    telemetry,
     taskKey = makeTaskKey(),
     approvalForms,
     isSingleClient = false,
@@ -64,7 +64,7 @@ export class McpEndpoint {
     });
     this.#taskIds = new TaskIds(taskKey, now);
     this.#states = new RequestStates(taskKey);
-    this.#tracer = tracer;
+    this.#telemetry = telemetry;
     this.#runtime = runtime;
     this.#version = version;
     this.#changes = new ChangeNotifier(runtime, () => this.invalidate());
@@ -116,7 +116,6 @@ export class McpEndpoint {
 
   #createDispatcher(view: View): McpDispatcher {
     return new McpDispatcher(view, this.#runtime, {
-      tracer: this.#tracer,
       listCacheCounts: this.listCacheCounts,
       taskIds: this.#taskIds,
       states: this.#states,
@@ -131,6 +130,7 @@ export class McpEndpoint {
       parked: this.#parked,
       changes: this.#changes,
       serverInfo: { name: 'turnbuckle', title: 'Turnbuckle', version: this.#version },
+      telemetry: this.#telemetry,
     };
   }
 }
@@ -138,4 +138,4 @@ export class McpEndpoint {
 /** The view of a context changes with the configuration; connected clients keep the context. */
 type MutableViewContext = Omit<ViewContext, 'dispatcher'> & { dispatcher: McpDispatcher };
 
-const EMPTY_VIEW: ViewOptions = { servers: [] };
+const EMPTY_VIEW: ViewOptions = { servers: [], tools: [], resourceTools: false };

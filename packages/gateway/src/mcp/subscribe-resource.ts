@@ -24,6 +24,7 @@ export async function subscribeResource(
   { runtime, ownerOf, decide }: SubscriptionParts,
 ): Promise<() => Promise<void>> {
   const owner = await ownerOf(uri, callerNow());
+  const caller = hostOrCaller(callerNow());
   const { action, hidden, reason } = decide(owner.server, owner.uri);
   if (hidden) throw unknownResource(uri);
   if (action !== 'allow') throw subscriptionRefused(uri, action, reason);
@@ -31,9 +32,7 @@ export async function subscribeResource(
   const listener = (): void => {
     if (decide(owner.server, owner.uri).action === 'allow') updated();
   };
-  return runtime.subscribeResource(owner.server, owner.uri, listener).catch((thrown) => {
-    throw hostOrCaller(callerNow()) !== undefined && isMissingResource(thrown)
-      ? unknownResource(uri)
-      : thrown;
+  return runtime.subscribeResource(owner.server, owner.uri, listener, { caller }).catch((thrown) => {
+    throw caller !== undefined && isMissingResource(thrown) ? unknownResource(uri) : thrown;
   });
 }

@@ -1,6 +1,7 @@
 /** What all endpoints share, one for each view: its dispatcher, parked calls and change notifications. */
 import type { Caller, Runtime, ServerStatus } from 'turnbuckle';
 import { hostOrCaller } from '../identity/host-or-caller.js';
+import type { Telemetry } from '../telemetry/telemetry.js';
 import type { ChangeNotifier } from './change-notifier.js';
 import type { McpDispatcher } from './dispatcher.js';
 import type { ParkedCalls } from './modern/parked-calls.js';
@@ -12,6 +13,7 @@ export interface ViewContext {
   readonly parked: ParkedCalls;
   readonly changes: ChangeNotifier;
   readonly serverInfo: Params;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** A view limits the capabilities of every caller. */

@@ -3,7 +3,7 @@
  * behind a name that a client uses, in constant time.
  */
 import type { Caller, CatalogTool, Rule, Runtime } from 'turnbuckle';
-import { callerKey, copyRawNumbers } from 'turnbuckle/host';
+import { callerKey, copyRawNumbers, isWithinLimits } from 'turnbuckle/host';
 import type { Params } from './protocol/protocol.js';
 
 export interface ViewOptions {
@@ -13,6 +13,8 @@ export interface ViewOptions {
   readonly tools?: readonly string[] | undefined;
   /** How tools are named: with their server's name as prefix, or by their plain name where that is unique. */
   readonly names?: 'prefixed' | 'plain' | undefined;
+  /** Whether resources and prompts are offered as tools; absent: as in the rest of the daemon. */
+  readonly resourceTools?: boolean | undefined;
   /** The maximum capabilities of its callers, regardless of their tokens. */
   readonly capabilities?: readonly string[] | undefined;
   /** Additional rules: the stricter of the two decisions applies. */
@@ -71,7 +73,11 @@ export class View {
 
   /** The name of a tool for a caller; undefined if it is not in this view. */
   nameOf(tool: CatalogTool, caller: Caller): string | undefined {
-    return this.#namesOf(caller).exposed.get(tool);
+    const name = this.#namesOf(caller).exposed.get(tool);
+    if (name !== undefined || this.options.names === 'plain') return name;
+    // A tool that only this caller has is not in the catalog.
+    const isOwn = this.#runtime.catalog.get(tool.name) === undefined && this.#has(tool);
+    return isOwn ? tool.name : undefined;
   }
 
   #allNames(): Names {
@@ -86,7 +92,7 @@ export class View {
       return this.#names;
     this.#namesSource = { listed, rules };
     this.#namesFor.clear();
-    const tools = listed.filter(({ server, tool }) => this.#has(server, tool));
+    const tools = listed.filter((tool) => this.#has(tool));
     const isPlain = this.options.names === 'plain';
     this.#hasDuplicateNames = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
     this.#names = nameTools(tools, isPlain);
@@ -99,15 +105,16 @@ export class View {
     const key = callerKey(caller);
     const known = this.#namesFor.get(key);
     if (known !== undefined) return known;
-    const seen = this.#runtime.toolsForAgent(caller).filter(({ server, tool }) => this.#has(server, tool));
+    const seen = this.#runtime.toolsForAgent(caller).filter((tool) => this.#has(tool));
     const names = nameTools(seen, true);
     if (this.#namesFor.size >= MAX_CACHED_CALLERS) this.#namesFor.clear();
     this.#namesFor.set(key, names);
     return names;
   }
 
-  #has(server: string, tool: string): boolean {
-    return this.hasServer(server) && (this.options.tools?.includes(tool) ?? true);
+  #has({ server, tool, native }: CatalogTool): boolean {
+    const resourceTool = native ? this.#runtime.catalog.nativeTool(tool)?.resourceTool : undefined;
+    return isWithinLimits(this.limits, { server, tool, kind: 'tool' }, resourceTool);
   }
 }
 
@@ -122,11 +129,13 @@ function nameTools(tools: readonly CatalogTool[], isPlain: boolean): Names {
   return { tools: found, exposed: new Map([...found].map(([name, tool]) => [tool, name])) };
 }
 
-function limitsOf({ servers, tools, capabilities, rules }: ViewOptions): Caller['limits'] {
-  if ([servers, tools, capabilities, rules].every((bound) => bound === undefined)) return undefined;
+function limitsOf({ servers, tools, resourceTools, capabilities, rules }: ViewOptions): Caller['limits'] {
+  if ([servers, tools, resourceTools, capabilities, rules].every((bound) => bound === undefined))
+    return undefined;
   return {
     servers: servers && new Set(servers),
     tools: tools && new Set(tools),
+    resourceTools,
     capabilities,
     rules: rules?.map((rule, position) => ({ rule, from: 'view', position })),
   };

@@ -148,9 +148,8 @@ export class JwtVerifier implements Credentials {
       for (const one of grant?.access ?? []) access.add(one);
       for (const one of grant?.can ?? []) capabilities.add(one);
     }
-    // The colon keeps them apart from the names of the daemon's own tokens.
     const identity = `jwt:${JSON.stringify([this.#options.issuer, claim, who])}`;
-    const caller = { id: `jwt:${who}`, identity, capabilities: [...capabilities] };
+    const caller = { id: callerId(claim, who), identity, capabilities: [...capabilities] };
     return { caller, access, expiresAt: (payload.exp ?? 0) * 1_000 };
   }
 
@@ -160,6 +159,15 @@ export class JwtVerifier implements Credentials {
     const cachedUntil = this.#monotonicNow() + CACHE_MS;
     this.#verified.set(hashOf(token), { identity, expiresAt: expires * 1_000, cachedUntil });
   }
+}
+
+/**
+ * The colon keeps them apart from the names of the daemon's own tokens. A client is not the person whose subject is equal to
+ * its id: rules, approvals and credentials of one do not apply to the other.
+ */
+function callerId(claim: (typeof SUBJECTS)[number] | undefined, who: string): string {
+  if (claim !== 'sub') return `jwt:client:${who}`;
+  return /^(client|sub):/.test(who) ? `jwt:sub:${who}` : `jwt:${who}`;
 }
 
 function decodePart(part: string): Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { ACCESS, makeDirectory, monotonicNow } from 'turnbuckle/host';
 import { describeIssue } from 'turnbuckle/issue-text';
 import * as z from 'zod/mini';
 import type { TokenAccess } from '../identity/access.js';
-import type { Credentials, Identity } from '../identity/identity.js';
+import type { Credentials, Identity, RefusedToken } from '../identity/identity.js';
 import { IdentityEnd } from '../identity/identity-end.js';
 import { OWNER } from '../identity/owner.js';
 import { isFileSystemError } from '../instance/file-system-error.js';
@@ -58,6 +58,8 @@ interface KnownToken {
 
 /** How often it checks for tokens that another process revoked or that have expired. */
 const WATCH_MS = 100;
+/** How many revoked tokens it remembers, to tell them from unknown ones. */
+const MAX_REVOKED = 1_000;
 
 export class TokenStore implements Credentials {
   readonly #stateDir: string;
@@ -66,6 +68,8 @@ export class TokenStore implements Credentials {
   readonly #use: TokenUse;
   #records: ReadonlyMap<string, TokenRecord> | undefined;
   #known: ReadonlyMap<string, KnownToken> = new Map();
+  /** The names of revoked tokens by hash, the oldest first. */
+  readonly #revoked = new Map<string, string>();
   readonly #onEnded: (identity: Identity) => void;
   #timer: NodeJS.Timeout | undefined;
 
@@ -103,6 +107,15 @@ export class TokenStore implements Credentials {
     }
     this.#use.mark(hash, now);
     return known.identity;
+  }
+
+  whyRefused(token: string): RefusedToken {
+    if (!isOwnToken(token)) return { reason: 'unknown' };
+    const hash = hashOf(token);
+    const known = this.#known.get(hash);
+    if (known !== undefined) return { reason: 'expired', name: known.record.name };
+    const name = this.#revoked.get(hash);
+    return name === undefined ? { reason: 'unknown' } : { reason: 'revoked', name };
   }
 
   /** The identity of the token of that name; undefined if there is no valid one. */
@@ -193,7 +206,17 @@ export class TokenStore implements Credentials {
     this.#known = new Map(
       [...records].map(([hash, record]) => [hash, toKnownToken(record, before.get(hash))]),
     );
-    for (const [hash, known] of before) if (this.#known.get(hash) !== known) this.#end(known);
+    for (const [hash, known] of before) {
+      if (this.#known.get(hash) !== known) this.#end(known);
+      // With an unreadable file all tokens are gone, and none was revoked.
+      if (records.size > 0 && !records.has(hash)) this.#rememberRevoked(hash, known.record.name);
+    }
+  }
+
+  #rememberRevoked(hash: string, name: string): void {
+    const [oldest] = this.#revoked.keys();
+    if (this.#revoked.size >= MAX_REVOKED && oldest !== undefined) this.#revoked.delete(oldest);
+    this.#revoked.set(hash, name);
   }
 
   #end({ end, identity }: KnownToken): void {

@@ -95,6 +95,8 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'GET /api/calls/k3v9x1-42': { server: 'files', tool: 'read_file', outcome: 'ok' },
   'POST /api/calls/k3v9x1-42/replay': { success: true, result: { content: [{ text: 'invoice' }] } },
   'GET /api/stats': { tools: [{ server: 'files', tool: 'read_file' }] },
+  'GET /api/incidents': { incidents: expect.any(Array) },
+  'GET /api/servers/web/incidents': { incidents: expect.any(Array) },
   'GET /api/approvals': { approvals: [{ server: 'files', tool: 'write_file' }] },
   'GET /api/approvals/6f1c…': { server: 'files', tool: 'write_file' },
   'POST /api/approvals/6f1c…': { answer: 'once' },

@@ -92,6 +92,16 @@ describe('changing servers', () => {
     expect({ status: again.status, code: again.body.code }).toEqual({ status: 409, code: 'NAME_TAKEN' });
   });
 
+  it('does not take the name of a server that the host added', async () => {
+    const { ask, written, runtime } = await openStage();
+    await runtime.addServer('added', { ...fixture('echo'), start: 'lazy' });
+    const before = written();
+    const taken = await ask('POST', '/api/servers', { body: { name: 'added', config: fixture('echo') } });
+    expect(taken).toMatchObject({ status: 409, body: { code: 'NAME_TAKEN' } });
+    expect(await ask('DELETE', '/api/servers/added')).toMatchObject({ body: { code: 'CONFIG_INVALID' } });
+    expect(written()).toBe(before);
+  });
+
   it('lists the dangers of a new server', async () => {
     const { ask } = await openStage();
     const config = { command: 'bash', args: ['-c', 'true'], enabled: false };

@@ -180,23 +180,37 @@ describe('one POST', () => {
     expect(events.at(-1)?.[1]).toBe('result');
   });
 
-  it('times out a silent call, not one that reports progress, and any call after its total time', async () => {
-    const sleep = (args: object, times: object) =>
-      call({ server: 'files', tool_name: 'sleep', arguments: args, ...times });
-    const [silent, lively, long] = await Promise.all([
-      sleep({ ms: 60_000, everyMs: 60_000 }, { timeout_ms: 1_500 }),
-      sleep({ ms: 3_000, everyMs: 50 }, { timeout_ms: 1_500 }),
-      sleep({ ms: 60_000, everyMs: 50 }, { timeout_ms: 10_000, max_total_ms: 500 }),
-    ]);
+  it('times out a silent call, not one that reports progress, if only silence is limited', async () => {
+    const sleep = (everyMs: number) =>
+      call({ server: 'files', tool_name: 'sleep', arguments: { ms: 3_000, everyMs }, silence_ms: 1_500 });
+    const [silent, lively] = await Promise.all([sleep(60_000), sleep(50)]);
     expect(silent).toMatchObject({
       status: 504,
       body: { code: 'CALL_TIMEOUT', error: expect.stringContaining('within 1500 ms') },
     });
     expect(lively).toMatchObject({ status: 200, body: { success: true } });
-    expect(long).toMatchObject({
-      status: 504,
-      body: { code: 'CALL_TIMEOUT', error: expect.stringContaining('took longer than') },
+  });
+
+  // requirement D1, C10
+  it('ends after timeout_ms in total, even if the server reports progress for ever', async () => {
+    const web = await startFixture('echo', { transport: 'http' });
+    ends.push(() => web.stop());
+    const forever = { tool_name: 'sleep', arguments: { ms: 3_600_000, everyMs: 20 }, timeout_ms: 700 };
+    const places = [{ server: 'files' }, { endpoint: { url: web.url } }, { endpoint: { command, args } }];
+    const timedOut = { code: 'CALL_TIMEOUT', error: expect.stringContaining('took longer than') };
+    const calls = places.map((place) => ({ ...place, ...forever }));
+    for (const body of [...calls, { ...forever, server: 'files', silence_ms: 60_000 }])
+      expect(await call(body)).toMatchObject({ status: 504, body: timedOut });
+    const batch = await own.post('/mcp/calls', { calls });
+    expect(batch.body).toMatchObject({ results: calls.map(() => timedOut) });
+    const streamed = await own.fetch('/mcp/call', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify(calls[0]),
     });
+    const text = await streamed.text();
+    expect(text).toContain('event: progress');
+    expect(text).toContain('CALL_TIMEOUT');
   });
 
   it('does not wait beyond its timeout for a server that limits the rate', async () => {

@@ -161,7 +161,7 @@ const request = async (token: string, [method, path, body]: (typeof ROUTES)[numb
   return `${response.status} ${await response.text()}`;
 };
 
-describe.each(['ruled', 'few'])('over HTTP without MCP, for the token "%s"', (token) => {
+describe.each(['ruled', 'few', 'uncleared'])('over HTTP without MCP, for the token "%s"', (token) => {
   it.each([...ROUTES, ...SERVER_ROUTES].map((route) => [`${route[0]} ${route[1]}`, route] as const))(
     'a hidden name looks missing: %s',
     async (_, route) => {

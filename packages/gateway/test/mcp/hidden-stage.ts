@@ -24,6 +24,8 @@ export const HIDERS = {
   capability: { token: 'worded', view: undefined },
   /** Capabilities for some items of the open server only. */
   fewCapabilities: { token: 'few', view: undefined },
+  /** All capabilities for servers, but not the one that `requires` names for the secret items. */
+  requires: { token: 'uncleared', view: undefined },
 } as const;
 export type Hider = keyof typeof HIDERS;
 
@@ -89,7 +91,10 @@ export async function openHiddenStage(): Promise<HiddenStage> {
   const upstreams = [await openServer('open'), await openServer(HIDDEN_SERVER)];
   const [open, hidden] = upstreams;
   const own = await ownDaemon({
-    servers: { open: { url: open?.url }, [HIDDEN_SERVER]: { url: hidden?.url } },
+    servers: {
+      open: { url: open?.url, requires: { [`*${SECRET}*`]: ['mcp_cleared'] } },
+      [HIDDEN_SERVER]: { url: hidden?.url, requires: ['mcp_cleared'] },
+    },
     rules: [
       ...secretRules.map((rule) => ({ ...rule, caller: 'ruled' })),
       { action: 'deny', server: HIDDEN_SERVER, caller: 'ruled' },
@@ -107,10 +112,11 @@ export async function openHiddenStage(): Promise<HiddenStage> {
   const { runtime } = own.daemon.configured;
   await runtime.connectAll();
   const can: Record<string, string[]> = {
-    everything: ['mcp_integration'],
-    ruled: ['mcp_integration'],
-    worded: ['mcp:open'],
-    few: ['mcp:open/look'],
+    everything: ['mcp_integration', 'mcp_cleared'],
+    ruled: ['mcp_integration', 'mcp_cleared'],
+    worded: ['mcp:open', 'mcp_cleared'],
+    few: ['mcp:open/look', 'mcp_cleared'],
+    uncleared: ['mcp_integration'],
   };
   const tokens = new Map<string, string>();
   for (const [name, words] of Object.entries(can)) {
@@ -134,7 +140,7 @@ export async function openHiddenStage(): Promise<HiddenStage> {
   };
 }
 
-const META = {
+export const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
@@ -164,8 +170,8 @@ export function askOver(stage: HiddenStage, way: Way, hider: Hider): (request: R
 }
 
 /** Sends one line on its own connection, and returns everything received. */
-async function askTunnel(
-  { own }: HiddenStage,
+export async function askTunnel(
+  { own }: Pick<HiddenStage, 'own'>,
   { token, view }: { readonly token: string; readonly view: string | undefined },
   [method, params]: Request,
 ): Promise<string> {

@@ -12,7 +12,7 @@ import { Authenticator } from '../../src/http/authenticate.js';
 import { HttpServer } from '../../src/http/server/http-server.js';
 import { McpEndpoint, type McpEndpointOptions } from '../../src/mcp/mcp-endpoint.js';
 import { createMcpRoutes } from '../../src/mcp/mcp-routes.js';
-import type { Tracer } from '../../src/traces/tracer.js';
+import type { Telemetry } from '../../src/telemetry/telemetry.js';
 
 export type Era = 'legacy' | 'modern';
 export type Way = 'stdio' | 'http';
@@ -28,7 +28,7 @@ export interface Stand {
 }
 
 export interface StandOptions extends Pick<McpEndpointOptions, 'views' | 'sessionLimits' | 'now'> {
-  readonly tracer?: (runtime: Runtime) => Tracer;
+  readonly telemetry?: Telemetry | undefined;
   readonly servers: NonNullable<RuntimeOptions['servers']>;
   /** The caller of each token. */
   readonly callers?: Readonly<Record<string, Caller>>;
@@ -39,7 +39,7 @@ export async function openStand({
   servers,
   callers,
   options,
-  tracer,
+  telemetry,
   ...rest
 }: StandOptions): Promise<Stand> {
   const runtime = await createRuntime({
@@ -47,10 +47,11 @@ export async function openStand({
     naming: 'server_tool',
     callersAnswer: true,
     defaultDecision: 'allow',
+    telemetry: telemetry ?? false,
     ...options,
   });
   await runtime.connectAll();
-  const endpoint = new McpEndpoint({ runtime, version: '0.0.0', ...rest, tracer: tracer?.(runtime) });
+  const endpoint = new McpEndpoint({ runtime, version: '0.0.0', ...rest, telemetry });
   const known = callers ?? { token: EVERYTHING };
   const find = (token: string) => {
     const caller = Object.hasOwn(known, token) ? known[token] : undefined;

@@ -1,5 +1,5 @@
 // A daemon in a process of its own; prints its address and its token when it answers, and ends with stdin.
-// node daemon-process.mjs <directory with mcp.json> [options as JSON]; `warns`: print warnings to stderr
+// node daemon-process.mjs <directory with mcp.json> [options as JSON]; `warns`: print defects to stderr
 import { join } from 'node:path';
 import { startDaemon } from '@turnbuckle/gateway';
 
@@ -12,7 +12,14 @@ const daemon = await startDaemon({
   environment: { ...process.env, HOME: directory, XDG_CONFIG_HOME: join(directory, 'config') },
   files: [join(directory, 'mcp.json')],
   port: 0,
-  ...(warns && { onWarning: (message) => process.stderr.write(`WARNING ${message}\n`) }),
+  ...(warns && {
+    operatorLog: {
+      write: (line) => {
+        if (['internal-error', 'log-failed'].includes(JSON.parse(line).kind))
+          process.stderr.write(`WARNING ${line}`);
+      },
+    },
+  }),
   ...options,
 });
 process.stdout.write(`${JSON.stringify({ url: daemon.url, token: daemon.token })}\n`);

@@ -271,3 +271,23 @@ it('a token file that was unreadable for a moment is read again, even if it did 
   clock.now += 1_000;
   expect(store.find(token)?.caller.id).toBe('robot');
 });
+
+it('tells why a token is refused: unknown, expired or revoked', async () => {
+  const { open, clock, file } = await stage();
+  const store = await open();
+  const { token: old } = await store.create({ ...ROBOT, expiresAt: new Date(clock.now + 5_000) });
+  const { token: gone } = await store.create({ ...ROBOT, name: 'gone' });
+  expect([store.find(old)?.caller.id, store.find(gone)?.caller.id]).toEqual(['robot', 'gone']);
+  await store.revoke('gone');
+  clock.now += 5_000;
+  expect([store.find(old), store.find(gone)]).toEqual([undefined, undefined]);
+  expect(store.whyRefused(old)).toEqual({ reason: 'expired', name: 'robot' });
+  expect(store.whyRefused(gone)).toEqual({ reason: 'revoked', name: 'gone' });
+  expect(store.whyRefused(`${gone.slice(0, -4)}aaaa`)).toEqual({ reason: 'unknown' });
+  expect(store.whyRefused('something else')).toEqual({ reason: 'unknown' });
+  // While the file cannot be read, no token is accepted, but none was revoked either.
+  writeFileSync(file('tokens.json'), 'damaged');
+  clock.now += 1_000;
+  expect(store.find(old)).toBeUndefined();
+  expect(store.whyRefused(old)).toEqual({ reason: 'unknown' });
+});

@@ -7,7 +7,14 @@ import type { TokenStore } from '../../tokens/token-store.js';
 /** The queries of the call log. */
 export type CallQueries = Pick<
   CallLog,
-  'find' | 'get' | 'names' | 'toolAnalytics' | 'serverAnalytics' | 'callsOverTime' | 'unusedServers'
+  | 'find'
+  | 'get'
+  | 'incidents'
+  | 'names'
+  | 'toolAnalytics'
+  | 'serverAnalytics'
+  | 'callsOverTime'
+  | 'unusedServers'
 >;
 
 /** What the management API needs. It owns none of it. */

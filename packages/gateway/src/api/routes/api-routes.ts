@@ -5,12 +5,14 @@ import type { ApiRoute } from '../../http/api-route.js';
 import { redactError } from '../../http/redact.js';
 import type { Route } from '../../http/route.js';
 import { createEventRoutes, type EventLimits } from '../events/event-routes.js';
+import { createLogQueue } from '../log-access.js';
 import { toOpenApi } from '../shapes/open-api.js';
 import type { ApiDependencies } from './api-dependencies.js';
 import { createApprovalRoutes } from './approval-routes.js';
 import { createCallRoutes } from './call-routes.js';
 import { createCatalogRoutes } from './catalog-routes.js';
 import { createConfigRoutes } from './config-routes.js';
+import { createIncidentRoutes } from './incident-routes.js';
 import { createPinRoutes } from './pin-routes.js';
 import { createProbeRoutes } from './probe-routes.js';
 import { createRuleRoutes } from './rule-routes.js';
@@ -23,13 +25,15 @@ import { createTokenRoutes } from './token-routes.js';
 export function createApiRoutes(parts: ApiDependencies, events: EventLimits = {}): readonly Route[] {
   const { configured, tokens, version, otherRoutes = [] } = parts;
   const { runtime } = configured;
+  const queue = createLogQueue();
   const own: readonly ApiRoute[] = [
     ...createProbeRoutes(parts),
     ...withAnyNames(createServerRoutes(configured)),
     ...withAnyNames(createServerChangeRoutes(parts)),
     ...withAnyNames(createSignInRoutes(configured)),
     ...createCatalogRoutes(configured),
-    ...createCallRoutes(parts),
+    ...createCallRoutes(parts, queue),
+    ...createIncidentRoutes(parts, queue),
     ...createApprovalRoutes(runtime, tokens),
     ...createRuleRoutes(configured),
     ...withAnyNames(createPinRoutes(runtime)),

@@ -10,27 +10,17 @@ import type { Runtime } from 'turnbuckle';
 import { inSlices, type Steps } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
-import { FairQueue } from '../../http/limits/fair-queue.js';
+import type { FairQueue } from '../../http/limits/fair-queue.js';
 import type { RequestContext } from '../../http/request-context.js';
 import { EMPTY_OBJECT, invalidInput, readOptionalJson, readQuery } from '../../http/validate.js';
+import { requireLog } from '../log-access.js';
 import { replay } from '../replay.js';
 import { LOGGED_CALL, type LoggedCall, STATS, toApiRow, toLoggedCall } from '../shapes/logged-call.js';
 import { notFound } from '../shapes/not-found.js';
+import { TIME } from '../shapes/time-query.js';
 import { type Visibility, type VisibilityTarget, visibilityOf, wasFound } from '../visibility.js';
 import type { ApiDependencies, CallQueries } from './api-dependencies.js';
 
-const toTime = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text));
-const TIME = z.pipe(
-  z
-    .string()
-    .check(
-      z.refine(
-        (text) => Number.isFinite(toTime(text)),
-        'expected a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970',
-      ),
-    ),
-  z.transform(toTime),
-);
 const CALLS_QUERY = z.strictObject({
   /** Words that must all occur in names, arguments, result or error. */
   search: z.optional(z.string()),
@@ -39,9 +29,10 @@ const CALLS_QUERY = z.strictObject({
   caller: z.optional(z.string()),
   run: z.optional(z.string()),
   /** Alias of `run` for one release. */
-  conversation: z
-    .optional(z.string())
-    .register(z.globalRegistry, { description: 'Use run.', deprecated: true }),
+  conversation: z.optional(z.string()).register(z.globalRegistry, {
+    description: 'Former name of the parameter run. Use run instead.',
+    deprecated: true,
+  }),
   outcome: z.optional(z.enum(CALL_COLUMNS.outcome.values)),
   since: z.optional(TIME),
   until: z.optional(TIME),
@@ -73,10 +64,6 @@ const DEFAULT_PAGE_SIZE = 50;
 const UNTRUSTED_COLUMNS = [...CONTENT_COLUMNS, 'error'] as const;
 /** The most characters of arguments and results on one page, regardless of its limit in calls. */
 const MAX_PAGE_CHARACTERS = 4 * 1_024 * 1_024;
-/** Concurrent pages for the owner: each is in memory several times. */
-const OWNER_CONCURRENCY = 4;
-/** For all others. One thread runs their queries one at a time, and the owner waits at most for the current one. */
-const MAX_QUEUED_QUERIES = 64;
 
 /** What the call routes use. */
 interface CallRouteOptions {
@@ -85,12 +72,10 @@ interface CallRouteOptions {
   readonly queue: FairQueue;
 }
 
-export function createCallRoutes({ configured: { runtime }, log }: ApiDependencies): readonly ApiRoute[] {
-  const queue = new FairQueue({
-    what: 'log queries',
-    max: MAX_QUEUED_QUERIES,
-    ownerConcurrency: OWNER_CONCURRENCY,
-  });
+export function createCallRoutes(
+  { configured: { runtime }, log }: ApiDependencies,
+  queue: FairQueue,
+): readonly ApiRoute[] {
   const lookup = { runtime, log, queue };
   return [searchRoute(lookup), ...createLogRoutes(lookup), statsRoute(lookup)];
 }
@@ -208,11 +193,6 @@ function namesToDecide(logged: readonly LogName[], visibility: Visibility): read
 
 const toKind = (kind: string): VisibilityTarget['kind'] =>
   kind === 'resource' || kind === 'prompt' ? kind : 'tool';
-
-function requireLog(log: CallQueries | undefined): CallQueries {
-  if (log !== undefined) return log;
-  throw notFound('The call log is disabled.', 'Enable it with daemon.log.enabled in your configuration.');
-}
 
 /** They were redacted when they were written, but new secrets may be known since. */
 function redactCall(call: LoggedCall, runtime: Runtime): LoggedCall {

@@ -6,29 +6,34 @@ import { CONTENT_TYPE } from '../../metrics/exposition.js';
 import { requireUnrestricted } from '../visibility.js';
 import type { ApiDependencies } from './api-dependencies.js';
 
+/** Without a token: whether the process runs, and whether it accepts calls. */
+export const createLivenessRoutes = (isReady: () => boolean = () => true): readonly ApiRoute[] => [
+  {
+    method: 'GET',
+    path: '/health',
+    access: 'open',
+    summary: 'Liveness probe: 200 while the daemon runs',
+    response: z.object({ status: z.literal('ok') }),
+    handle: () => ({ status: 'ok' }),
+  },
+  {
+    method: 'GET',
+    path: '/ready',
+    access: 'open',
+    summary: 'Readiness probe: 200 when the daemon accepts calls, 503 otherwise',
+    response: z.object({ status: z.enum(['ready', 'starting']) }),
+    handle: ({ response }) => {
+      if (isReady()) return { status: 'ready' };
+      sendJson(response, 503, { status: 'starting' });
+      return undefined;
+    },
+  },
+];
+
 export function createProbeRoutes(parts: ApiDependencies): readonly ApiRoute[] {
-  const { configured, metrics, version, startedAt, isReady = () => true } = parts;
+  const { configured, metrics, version, startedAt, isReady } = parts;
   return [
-    {
-      method: 'GET',
-      path: '/health',
-      access: 'open',
-      summary: 'Liveness probe: 200 while the daemon runs',
-      response: z.object({ status: z.literal('ok') }),
-      handle: () => ({ status: 'ok' }),
-    },
-    {
-      method: 'GET',
-      path: '/ready',
-      access: 'open',
-      summary: 'Readiness probe: 200 when the daemon accepts calls, 503 otherwise',
-      response: z.object({ status: z.enum(['ready', 'starting']) }),
-      handle: ({ response }) => {
-        if (isReady()) return { status: 'ready' };
-        sendJson(response, 503, { status: 'starting' });
-        return undefined;
-      },
-    },
+    ...createLivenessRoutes(isReady),
     {
       method: 'GET',
       path: '/metrics',

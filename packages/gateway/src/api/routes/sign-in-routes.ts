@@ -1,10 +1,11 @@
 /** Sign-in to a server: started here, completed by a person in a browser. */
-import type { ConfiguredRuntime } from 'turnbuckle';
+import { type ConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
 import { errorDataFor, redactTexts } from '../../http/redact.js';
-import { readOptionalJson } from '../../http/validate.js';
-import { PendingSignIns } from '../pending-sign-ins.js';
+import type { RequestContext } from '../../http/request-context.js';
+import { readOptionalJson, readQuery } from '../../http/validate.js';
+import { PendingSignIns, type SignInTarget } from '../pending-sign-ins.js';
 import { ServerLookup } from '../servers/server-lookup.js';
 import { notFound } from '../shapes/not-found.js';
 import { readerAccessOf } from '../shapes/server-shape.js';
@@ -17,6 +18,10 @@ const BEGIN_BODY = z.strictObject({
   force: z.optional(z.boolean()),
   /** Completes a sign-in with `paste`: the address that the browser ended at. */
   address: z.optional(z.string().check(z.minLength(1), z.maxLength(16_384))),
+});
+const QUERY = z.strictObject({
+  /** The agent whose account it is, if it has a sign-in of its own at the server. */
+  agent: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
 });
 const PROGRESS = z.object({
   state: z.enum(['waiting', 'done']),
@@ -43,20 +48,26 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
   const view = new ServerLookup(configured);
   const pending = new PendingSignIns(runtime);
   const path = '/api/servers/:name/sign-in';
+  const targetOf = (context: RequestContext): SignInTarget => ({
+    server: view.nameOf(context),
+    agent: readQuery(context, QUERY).agent,
+  });
   return [
     {
       method: 'GET',
       path,
       access: 'read',
       summary: 'Show whether a server is signed in, and when the sign-in expires',
+      query: QUERY,
       response: STATUS,
       handle: async (context) => {
-        const name = view.nameOf(context);
-        const since = pending.startedAt(name);
+        const target = targetOf(context);
+        requireOwnAgent(target, context);
+        const since = pending.startedAt(target);
         const status = {
-          ...(await runtime.signInStatus(name)),
+          ...(await runtime.signInStatus(target.server, target)),
           waitingSince: since === undefined ? undefined : new Date(since).toISOString(),
-          failure: errorDataFor(pending.failureOf(name), readerAccessOf(context)),
+          failure: errorDataFor(pending.failureOf(target), readerAccessOf(context)),
         };
         return redactTexts(status, runtime);
       },
@@ -66,17 +77,15 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
       path,
       access: 'admin',
       summary: 'Start a sign-in; returns the URL to open in a browser',
+      query: QUERY,
       body: BEGIN_BODY,
       response: PROGRESS,
       handle: async (context) => {
-        const name = view.nameOf(context);
+        const target = targetOf(context);
         const { address, ...asked } = await readOptionalJson(context, BEGIN_BODY);
-        if (address === undefined) return pending.begin(name, asked, context.identity.ended);
-        if (pending.paste(name, address)) return { state: 'waiting' };
-        throw notFound(
-          `No sign-in to server "${name}" is waiting for a pasted address.`,
-          'Start a sign-in with "method": "paste".',
-        );
+        if (address === undefined) return pending.begin(target, asked, context.identity.ended);
+        if (pending.paste(target, address)) return { state: 'waiting' };
+        throw nothingToPaste(target);
       },
     },
     {
@@ -84,12 +93,27 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
       path,
       access: 'admin',
       summary: 'Cancel a pending sign-in, or sign out',
+      query: QUERY,
       response: z.object({ cancelled: z.boolean(), found: z.boolean(), revoked: z.boolean() }),
       handle: async (context) => {
-        const name = view.nameOf(context);
-        if (pending.cancel(name)) return { cancelled: true, found: false, revoked: false };
-        return { cancelled: false, ...(await runtime.signOut(name)) };
+        const target = targetOf(context);
+        if (pending.cancel(target)) return { cancelled: true, found: false, revoked: false };
+        return { cancelled: false, ...(await runtime.signOut(target.server, target)) };
       },
     },
   ];
+}
+
+const nothingToPaste = ({ server }: SignInTarget): TurnbuckleError =>
+  notFound(
+    `No sign-in to server "${server}" is waiting for a pasted URL.`,
+    'Start a sign-in with "method": "paste".',
+  );
+
+/** A token that only reads sees the account of its own caller. */
+function requireOwnAgent({ agent }: SignInTarget, context: RequestContext): void {
+  if (agent === undefined || agent === context.caller.id || readerAccessOf(context).isManager) return;
+  throw new TurnbuckleError('ACCESS_DENIED', 'This token may not see the sign-in of another agent.', {
+    hint: 'Use a token with "admin" access.',
+  });
 }

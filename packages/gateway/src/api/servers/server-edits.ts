@@ -22,7 +22,8 @@ export class ServerEdits {
   /** Adds it to the user's file; returns the path. NAME_TAKEN also for a name in another file, which it would hide. */
   async add(name: string, entry: Entry, confirm: Confirm): Promise<string> {
     const config = this.#configured.config();
-    if (config.servers.has(name))
+    // The host may have added servers that no file has.
+    if (config.servers.has(name) || this.#configured.runtime.serverNames().includes(name))
       throw new TurnbuckleError('NAME_TAKEN', `Server "${name}" already exists.`, {
         server: name,
         hint: 'Choose another name, or change the existing server.',

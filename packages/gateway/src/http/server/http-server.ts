@@ -182,8 +182,7 @@ export class HttpServer {
     const waitMs = this.#requestRate.take(identityOf(judged.caller));
     if (waitMs > 0)
       return this.#sendError(request, response, rateLimited('Too many requests with this token.', waitMs));
-    if (match === undefined)
-      return this.#sendError(request, response, unknownPath(this.router.methodsOf(path)));
+    if (match === undefined) return this.#sendError(request, response, unknownPath(this.router, path));
     if (!this.#inFlight.hasCapacity(judged)) return this.#sendError(request, response, TOO_BUSY);
     void this.#serve(incoming, match, judged);
   }
@@ -312,8 +311,8 @@ const UNKNOWN_EXPECTATION: ErrorResponse = {
 
 const CLOSING: ErrorResponse = {
   code: 'RUNTIME_CLOSED',
-  error: 'The daemon is shutting down.',
-  hint: 'Send the request again when the daemon has restarted.',
+  error: 'Turnbuckle is shutting down.',
+  hint: 'Send the request again when it has restarted.',
 };
 
 const TOO_MANY_CONNECTIONS: ErrorResponse = {
@@ -330,11 +329,18 @@ const TOO_BUSY: ErrorResponse = {
   data: { retryAfterMs: 1_000 },
 };
 
-function unknownPath(methods: readonly string[]): ErrorResponse {
-  const hint = 'List all routes: GET /openapi.json.';
+function unknownPath(router: Router, path: string): ErrorResponse {
+  const hint = routesHint(router);
+  const methods = router.methodsOf(path);
   if (methods.length === 0) return { code: 'PATH_UNKNOWN', error: 'No such route.', hint };
   const headers = { allow: methods.join(', ') };
   return { code: 'METHOD_REFUSED', error: 'This route does not support the method.', hint, headers };
+}
+
+/** The bridge alone has no document of its routes. */
+function routesHint(router: Router): string {
+  if (router.find('GET', '/openapi.json') !== undefined) return 'List all routes: GET /openapi.json.';
+  return `Use one of these: ${router.routes.map(({ method, path }) => `${method} ${path}`).join(', ')}.`;
 }
 
 const LISTEN_ERRORS: Readonly<Record<string, { readonly because: string; readonly hint: string }>> = {

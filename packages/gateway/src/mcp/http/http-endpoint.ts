@@ -83,7 +83,9 @@ export class HttpEndpoint {
     const answer = new PostResponse(context);
     if (incoming.kind === 'notice') return answer.accept();
     if (incoming.kind === 'answer')
-      throw new RpcError(CODES.invalidRequest, 'Nothing was asked', { http: 400 });
+      throw new RpcError(CODES.invalidRequest, 'The message is a response, but no request is pending', {
+        http: 400,
+      });
     const { message } = incoming;
     checkRequestHeaders(request.headers, message);
     checkEnvelope(message);

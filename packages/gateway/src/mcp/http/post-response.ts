@@ -1,5 +1,5 @@
 /** The response to a POST: JSON, or an event stream as soon as a message comes before the result. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { EventStream } from '../../http/event-stream.js';
 import type { RequestUsage } from '../../http/limits/in-flight-requests.js';
 import { LARGE_RESPONSE_BYTES, type ResponseText, SharedText } from '../../http/response-text.js';
@@ -17,6 +17,7 @@ export interface PostedRequest {
 
 export class PostResponse implements Reply {
   readonly canStream: boolean;
+  readonly headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   readonly #usage: RequestUsage | undefined;
   readonly #headers: Readonly<Record<string, string>>;
@@ -25,6 +26,7 @@ export class PostResponse implements Reply {
 
   constructor({ request, response, usage }: PostedRequest, headers: Readonly<Record<string, string>> = {}) {
     const { accept = '*/*' } = request.headers;
+    this.headers = request.headers;
     this.canStream = accept.includes('text/event-stream') || accept.includes('*/*');
     this.#response = response;
     this.#usage = usage;

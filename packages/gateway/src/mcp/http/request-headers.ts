@@ -24,7 +24,7 @@ export function checkRequestHeaders(headers: IncomingHttpHeaders, { method, para
   if (headers['mcp-method'] === undefined) throw mismatch('Missing header Mcp-Method');
   if (headers['mcp-method'] !== method)
     throw mismatch(`Header Mcp-Method is ${headers['mcp-method']}, but the body has ${method}`);
-  const key = NAME_PARAMS[method];
+  const key = Object.hasOwn(NAME_PARAMS, method) ? NAME_PARAMS[method] : undefined;
   const name = key === undefined ? undefined : params[key];
   if (typeof name !== 'string') return;
   const header = headers['mcp-name'];

@@ -1,6 +1,7 @@
 /** A request of the newer revision. */
 import type { Caller } from 'turnbuckle';
 import type { CancelSignal } from 'turnbuckle/host';
+import type { ServerSpan } from '../../telemetry/server-span.js';
 import type { RpcRequest } from '../protocol/protocol.js';
 import type { Reply } from '../protocol/reply.js';
 
@@ -13,4 +14,6 @@ export interface ModernRequest {
   /** Some capacity is reserved for the owner. */
   readonly isOwner?: boolean | undefined;
   readonly reply: Reply;
+  /** Its span, if telemetry is on. */
+  readonly span?: ServerSpan | undefined;
 }

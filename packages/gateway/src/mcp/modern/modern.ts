@@ -20,6 +20,7 @@ import {
   RpcError,
   resultText,
 } from '../protocol/protocol.js';
+import { observeServing, startServerSpan } from '../serve-observed.js';
 import { serveSubscriptionsListen } from '../subscriptions-listen.js';
 import { callerInView, capabilitiesOf, instructionsOf, type ViewContext } from '../view-context.js';
 import type { ModernRequest } from './modern-request.js';
@@ -37,7 +38,23 @@ const LEGACY_ONLY_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Responds to one request on its reply. Throws an RpcError or TurnbuckleError if there is no result. */
-export async function serveModern(viewContext: ViewContext, request: ModernRequest): Promise<void> {
+export function serveModern(viewContext: ViewContext, request: ModernRequest): Promise<void> {
+  const { message, reply, caller } = request;
+  const span = startServerSpan(viewContext, message, {
+    headers: reply.headers,
+    callerId: caller.id,
+    protocolVersion: MODERN_REVISION,
+  });
+  return span === undefined
+    ? serve(viewContext, request)
+    : observeServing(span, (onResult) => serve(viewContext, { ...request, span }, onResult));
+}
+
+async function serve(
+  viewContext: ViewContext,
+  request: ModernRequest,
+  onResult?: (result: DispatcherResult) => void,
+): Promise<void> {
   const { message, reply } = request;
   const { id, method } = message;
   if (LEGACY_ONLY_METHODS.has(method))
@@ -51,6 +68,7 @@ export async function serveModern(viewContext: ViewContext, request: ModernReque
     method === 'server/discover'
       ? discover(viewContext, callerInView(viewContext, request.caller))
       : await dispatchModern(viewContext, request);
+  onResult?.(result);
   const text = isResponseText(result) ? result : await writeInSlices(result);
   await reply.finish(resultText(id, text));
 }
@@ -70,7 +88,7 @@ function discover(viewContext: ViewContext, caller: Caller): Params {
 
 function dispatchModern(
   viewContext: ViewContext,
-  { message, caller, signal, ended, isOwner, reply }: ModernRequest,
+  { message, caller, signal, ended, isOwner, reply, span }: ModernRequest,
 ): Promise<DispatcherResult> {
   const { method, params } = message;
   const { dispatcher, parked } = viewContext;
@@ -83,6 +101,7 @@ function dispatchModern(
     view: dispatcher.view.name,
     era: 'modern',
     signal,
+    span,
     ...(progressToken !== undefined && {
       onProgress: (progress) => reply.send(progressText(progressToken, progress)),
     }),

@@ -4,7 +4,7 @@
  * A state is issued even if the server sent none: the inputs too are only for the server that requested them.
  */
 import { type Caller, TurnbuckleError } from 'turnbuckle';
-import { copyRawNumbers, identityOf } from 'turnbuckle/host';
+import { copyRawNumbers, identityOf, SERVER_BUG_HINT } from 'turnbuckle/host';
 import { CODES, type Params, RpcError } from '../protocol/protocol.js';
 import { deriveKey, Sealer } from './sealer.js';
 import { TASK_METHODS } from './task-methods.js';
@@ -86,5 +86,5 @@ const invalidServerState = (server: string): TurnbuckleError =>
   new TurnbuckleError(
     'PROTOCOL_VIOLATION',
     `Server "${server}" sent an invalid requestState: expected a string of at most ${MAX_STATE_CHARACTERS} characters.`,
-    { server },
+    { server, hint: SERVER_BUG_HINT },
   );

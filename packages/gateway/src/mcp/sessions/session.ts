@@ -9,6 +9,7 @@ import {
   writeInSlices,
   writeJson,
 } from 'turnbuckle/host';
+import type { ServerSpan } from '../../telemetry/server-span.js';
 import type { McpDispatcher } from '../dispatcher.js';
 import { type DispatcherResult, isResponseText } from '../dispatcher-request.js';
 import type { Incoming } from '../protocol/incoming.js';
@@ -30,6 +31,7 @@ import {
 } from '../protocol/protocol.js';
 import type { Reply } from '../protocol/reply.js';
 import { toRpcError } from '../protocol/to-rpc-error.js';
+import { observeServing, startServerSpan } from '../serve-observed.js';
 import { callerInView, capabilitiesOf, instructionsOf, type ViewContext } from '../view-context.js';
 
 const KINDS = Object.keys(CLIENT_REQUEST_METHODS) as Array<keyof typeof CLIENT_REQUEST_METHODS>;
@@ -44,12 +46,21 @@ export interface SessionOptions {
   readonly caller: Caller;
   /** Sends a message that belongs to no request. */
   readonly push: (text: string) => void;
+  /** Whether its client uses HTTP; otherwise it uses stdio. */
+  readonly isHttp: boolean;
 }
 
 /** A request of a server, as the runtime passes it. */
 interface ServerRequest {
   readonly params: Params;
   readonly signal: AbortSignal;
+}
+
+/** What belongs to a request while it runs. */
+interface RequestScope {
+  readonly reply: Reply;
+  readonly signal: CancelSignal;
+  readonly span?: ServerSpan | undefined;
 }
 
 interface RunningRequest {
@@ -80,10 +91,14 @@ export class Session {
   #level: LogLevel = 'debug';
   #serverRequestCount = 0;
   #isClosed = false;
+  #protocolVersion: string | undefined;
+  readonly #isHttp: boolean;
+  readonly #openedAt = performance.now();
   #callerInView: { readonly dispatcher: McpDispatcher; readonly caller: Caller };
 
-  constructor({ id, viewContext, caller, push }: SessionOptions) {
+  constructor({ id, viewContext, caller, push, isHttp }: SessionOptions) {
     this.id = id;
+    this.#isHttp = isHttp;
     this.#viewContext = viewContext;
     this.#lastCaller = caller;
     this.#callerInView = {
@@ -133,10 +148,7 @@ export class Session {
     const running = { id: message.id, cancellation };
     this.#running.push(running);
     try {
-      const result = await this.#dispatch(message, reply, cancellation);
-      const text = isResponseText(result) ? result : writeInSlices(result);
-      const finishing = reply.finish(resultText(message.id, text instanceof Promise ? await text : text));
-      if (finishing !== undefined) await finishing;
+      await this.#serve(message, { reply, signal: cancellation });
     } catch (thrown) {
       reply.finish(errorText(message.id, toRpcError(thrown)));
     } finally {
@@ -146,6 +158,10 @@ export class Session {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#viewContext.telemetry?.recordServedSession((performance.now() - this.#openedAt) / 1_000, {
+      isHttp: this.#isHttp,
+      protocolVersion: this.#protocolVersion,
+    });
     for (const end of this.#cleanups) end();
     for (const { cancellation } of [...this.#running]) cancellation.cancel();
     for (const { reject } of this.#pendingServerRequests.values()) reject(new Error('The session has ended'));
@@ -154,7 +170,31 @@ export class Session {
     await this.#viewContext.runtime.endRun(this.caller);
   }
 
-  async #dispatch(message: RpcRequest, reply: Reply, signal: CancelSignal): Promise<DispatcherResult> {
+  #serve(message: RpcRequest, scope: RequestScope): Promise<void> {
+    const { headers } = scope.reply;
+    const span = startServerSpan(this.#viewContext, message, {
+      headers,
+      callerId: this.caller.id,
+      sessionId: this.id,
+      protocolVersion: this.#protocolVersion,
+    });
+    if (span === undefined) return this.#respond(message, scope);
+    return observeServing(span, (onResult) => this.#respond(message, { ...scope, span }, onResult));
+  }
+
+  async #respond(
+    message: RpcRequest,
+    scope: RequestScope,
+    onResult?: (result: DispatcherResult) => void,
+  ): Promise<void> {
+    const result = await this.#dispatch(message, scope);
+    onResult?.(result);
+    const text = isResponseText(result) ? result : writeInSlices(result);
+    const finishing = scope.reply.finish(resultText(message.id, text instanceof Promise ? await text : text));
+    if (finishing !== undefined) await finishing;
+  }
+
+  async #dispatch(message: RpcRequest, scope: RequestScope): Promise<DispatcherResult> {
     const { method, params } = message;
     switch (method) {
       case 'initialize':
@@ -171,7 +211,7 @@ export class Session {
       default:
         if (MODERN_ONLY_METHODS.has(method))
           throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`);
-        return this.#call(message, reply, signal);
+        return this.#call(message, scope);
     }
   }
 
@@ -180,16 +220,17 @@ export class Session {
     this.#capabilities = capabilities;
     this.#kinds = KINDS.filter((kind) => capabilities[kind] !== undefined);
     const wanted = String(params.protocolVersion);
+    this.#protocolVersion = SERVED_REVISIONS.includes(wanted) ? wanted : SERVED_REVISIONS[0];
     const instructions = instructionsOf(this.#viewContext, this.caller);
     return {
-      protocolVersion: SERVED_REVISIONS.includes(wanted) ? wanted : SERVED_REVISIONS[0],
+      protocolVersion: this.#protocolVersion,
       capabilities: capabilitiesOf(this.#viewContext, this.caller),
       serverInfo: this.#viewContext.serverInfo,
       ...(instructions !== undefined && { instructions }),
     };
   }
 
-  #call({ method, params }: RpcRequest, reply: Reply, signal: CancelSignal): Promise<DispatcherResult> {
+  #call({ method, params }: RpcRequest, { reply, signal, span }: RequestScope): Promise<DispatcherResult> {
     const progressToken = exactIdOf(metaOf(params), 'progressToken');
     const { dispatcher } = this.#viewContext;
     return dispatcher.dispatch({
@@ -200,6 +241,7 @@ export class Session {
       view: dispatcher.view.name,
       era: 'legacy',
       signal,
+      span,
       responder: new SessionResponder(this, reply),
       onProgress:
         progressToken === undefined

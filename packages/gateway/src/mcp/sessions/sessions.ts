@@ -138,7 +138,7 @@ export class Sessions {
     const end = (): void => void this.#drop(open);
     ended?.addEventListener('abort', end);
     const open: OpenSession = {
-      session: new Session({ id, viewContext, caller, push: (text) => push(open, text) }),
+      session: new Session({ id, viewContext, caller, push: (text) => push(open, text), isHttp: true }),
       identity,
       forget: () => ended?.removeEventListener('abort', end),
       view: viewContext.dispatcher.view.name,

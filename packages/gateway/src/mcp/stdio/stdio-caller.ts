@@ -1,5 +1,6 @@
 /** The caller behind stdin and stdout. It is never the owner, even if the owner started it. */
 import { type Caller, TurnbuckleError } from 'turnbuckle';
+import { shellQuote } from 'turnbuckle/light';
 import type { Identity } from '../../identity/identity.js';
 import { OWNER } from '../../identity/owner.js';
 import { intersectCapabilities } from '../view-context.js';
@@ -69,10 +70,10 @@ const notACapability = (word: string): TurnbuckleError =>
 
 const noToken = (name: string): TurnbuckleError =>
   new TurnbuckleError('ACCESS_DENIED', `There is no active token named "${name}".`, {
-    hint: `Create it: turnbuckle token create ${name} --capability mcp_integration. Or omit --as to use the name that the client reports.`,
+    hint: `Create it: turnbuckle token create ${shellQuote(name)} --capability mcp_integration. Or omit --as to use the name that the client reports.`,
   });
 
 const notForCalls = (name: string): TurnbuckleError =>
   new TurnbuckleError('ACCESS_DENIED', `Token "${name}" does not have "call" access.`, {
-    hint: `Use another token, or replace this one: turnbuckle token revoke ${name}, then turnbuckle token create ${name} --access call`,
+    hint: `Use another token, or replace this one: turnbuckle token revoke ${shellQuote(name)}, then turnbuckle token create ${shellQuote(name)} --access call`,
   });

@@ -140,7 +140,8 @@ class StdioClient {
     const caller = typeof known === 'function' ? known(clientNameOf(incoming)) : known;
     const id = `stdio-${randomBytes(9).toString('base64url')}`;
     this.#options.limiter.setCaller(caller);
-    const session = new Session({ id, viewContext, caller, push: (text) => this.#push(text) });
+    const push = (text: string): void => this.#push(text);
+    const session = new Session({ id, viewContext, caller, push, isHttp: false });
     this.#client = { caller, session };
     return this.#client;
   }
