@@ -56,7 +56,7 @@ const options = {
     conditionNames: ['turnbuckle-source', 'import', 'node', 'default'],
     mainFields: ['module', 'main'],
   },
-  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring', 'libsql'],
+  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring', '@opentelemetry/api', 'libsql'],
   transform: { target: 'node20' },
   plugins: [zodOfSdk, plainAssert],
   // Imports that are late in one place and early in another are meant so.

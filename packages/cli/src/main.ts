@@ -173,8 +173,9 @@ async function runCommand(
   } catch (thrown) {
     if (context.signal.aborted) return INTERRUPTED_EXIT;
     const { reportError } = await import('./command-line/report-error.js');
-    const { config, 'mcp-server': servers, verbose } = context.flags;
-    return reportError(thrown, context.output, { verbose: verbose === true, named: { config, servers } });
+    const { agent, config, 'mcp-server': servers, verbose } = context.flags;
+    const named = { agent, config, servers };
+    return reportError(thrown, context.output, { verbose: verbose === true, named });
   }
 }
 

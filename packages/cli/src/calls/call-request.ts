@@ -68,14 +68,15 @@ export function describeProgress({ progress, total, message = '' }: Progress): s
 
 /** The error with what to do next on a command line. */
 export function withCallHints(error: unknown, tool: CallableTool, context: CommandContext): unknown {
-  return withTimeoutHint(withInteractiveHint(withSchemaHint(error, tool), context));
+  return withTimeoutHint(withInteractiveHint(withSchemaHint(error, tool), context), context);
 }
 
-/** Here it is the option that says how long, or what stands for it: what the configuration says is not asked. */
-function withTimeoutHint(error: unknown): unknown {
+function withTimeoutHint(error: unknown, { flags }: CommandContext): unknown {
   if (!(error instanceof TurnbuckleError) || error.code !== 'CALL_TIMEOUT') return error;
   const { code, message, server, tool, data, cause } = error;
-  const hint = 'If the call needs more time, increase --timeout or the setting maxCallMs of this server.';
+  const limit =
+    flags.timeout === undefined ? 'use --timeout, or increase callTimeoutMs' : 'increase --timeout';
+  const hint = `If the call needs more time, ${limit} or maxCallMs of this server.`;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 

@@ -19,9 +19,11 @@ export async function findTool(context: CommandContext, runtime: ToolLookup): Pr
   const { positionals } = context;
   const first = requirePositional(context, 0, 'server');
   const servers = runtime.serverNames();
-  if (servers.includes(first)) {
+  const isNative = first === 'native' && runtime.catalog.listByServer(first).length > 0;
+  if (servers.includes(first) || isNative) {
     const name = requirePositional(context, 1, 'tool');
-    await connectOneOrAll(context, runtime, first);
+    // Native tools list what is connected.
+    await connectOneOrAll(context, runtime, isNative ? undefined : first);
     const tool = runtime.catalog.find(first, name);
     if (tool === undefined) throw unknownTool(name, runtime, first);
     return { tool, rest: positionals.slice(2) };

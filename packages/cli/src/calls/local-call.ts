@@ -4,6 +4,7 @@ import type { CommandContext } from '../command.js';
 import { withRuntime } from '../session/command-runtime.js';
 import { callerFromFlags } from './caller-from-flags.js';
 import { findTool } from './find-tool.js';
+import { lookupForCaller } from './lookup-for-caller.js';
 import { type CallTarget, makeCall } from './make-call.js';
 
 /** Resolves with the exit code. */
@@ -19,7 +20,7 @@ function localTarget(context: CommandContext, runtime: Runtime): CallTarget {
   const caller = callerFromFlags(context, 'as');
   return {
     canElicit: true,
-    findTool: () => findTool(context, runtime),
+    findTool: () => findTool(context, lookupForCaller(runtime, caller)),
     mayElicit: (server) => {
       const allowed = runtime.serverStatus(server).config?.mayAsk;
       return Array.isArray(allowed) && allowed.includes('elicitation');

@@ -3,8 +3,9 @@ import { TurnbuckleError } from 'turnbuckle';
 import { shellQuote } from 'turnbuckle/light';
 import type { Flags } from '../command.js';
 
-/** The values of --config and --mcp-server. */
+/** The values of --agent, --config and --mcp-server. */
 export interface RunServerFlags {
+  readonly agent?: Flags[string];
   readonly config?: Flags[string];
   readonly servers?: Flags[string];
 }
@@ -13,7 +14,7 @@ export interface RunServerFlags {
 export function withRunFlagHints(thrown: unknown, named: RunServerFlags | undefined): unknown {
   if (!(thrown instanceof TurnbuckleError) || thrown.hint === undefined || named === undefined) return thrown;
   const { code, message, server, tool, data, cause } = thrown;
-  const hint = addRunFlags(thrown.hint, server, named);
+  const hint = addRunFlags(addAgent(thrown.hint, named.agent), server, named);
   if (hint === thrown.hint) return thrown;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
@@ -32,6 +33,15 @@ function addRunFlags(hint: string, server: string | undefined, { config, servers
     /\bturnbuckle (?:login|logout|logs|config|tools|call|ping|doctor) (\S+?)(?=[\s.,;)]|$)/g,
     (command, word) =>
       said.includes(String(word)) ? `${String(command)} ${options.join(' ')}` : String(command),
+  );
+}
+
+/** `turnbuckle login web` of the run with `--agent helper` as `turnbuckle login web --agent helper`. */
+function addAgent(hint: string, agent: Flags[string]): string {
+  if (typeof agent !== 'string' || hint.includes(' --agent ')) return hint;
+  return hint.replace(
+    /\bturnbuckle (?:login|logout) \S+?(?=[\s.,;)]|$)/g,
+    (command) => `${command} --agent ${shellQuote(agent)}`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** Commands for configuration files, rules, sign-ins and secrets, and for the shell. */
 import type { Command } from '../command.js';
-import { CAPABILITY_OPTION, SCOPE_OPTION } from './shared-options.js';
+import { AGENT_OPTION, CAPABILITY_OPTION, SCOPE_OPTION } from './shared-options.js';
 
 export const CONFIG_COMMANDS: readonly Command[] = [
   {
@@ -145,10 +145,12 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       'no-browser': { type: 'boolean', summary: 'Print the URL instead of opening a browser' },
       scope: { type: 'string', value: 'scopes', summary: 'Request these scopes' },
       force: { type: 'boolean', summary: 'Sign in even if already signed in' },
+      agent: AGENT_OPTION,
     },
     examples: [
       { line: 'turnbuckle login github', what: 'with a browser on this machine' },
       { line: 'turnbuckle login github --device', what: 'on a machine without a browser' },
+      { line: 'turnbuckle login github --agent helper', what: 'the account that calls of "helper" use' },
     ],
     load: () => import('../commands/login.js'),
   },
@@ -156,7 +158,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     name: 'logout',
     arguments: '<server> [server...]',
     summary: 'Sign out: delete the stored tokens and revoke them',
-    options: {},
+    options: { agent: AGENT_OPTION },
     examples: [{ line: 'turnbuckle logout github', what: 'the next call requires signing in again' }],
     load: () => import('../commands/logout.js'),
   },
@@ -164,7 +166,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     name: 'whoami',
     arguments: '[server...]',
     summary: 'Show sign-in status, account and expiry for each server',
-    options: {},
+    options: { agent: AGENT_OPTION },
     examples: [{ line: 'turnbuckle whoami --json', what: 'as JSON' }],
     load: () => import('../commands/whoami.js'),
   },

@@ -4,6 +4,11 @@ import type { Command } from '../command.js';
 const LISTEN_OPTIONS = {
   port: { type: 'string', short: 'p', value: 'n', summary: 'Port to listen on; 0 for any free port' },
   host: { type: 'string', value: 'address', summary: 'Address to listen on (default: 127.0.0.1)' },
+  'log-level': {
+    type: 'string',
+    value: 'error|warn|info|debug',
+    summary: 'Least serious messages to log (default: daemon.logLevel, or info)',
+  },
   demo: { type: 'boolean', summary: 'Include a demo server with the tools echo, add and clock' },
 } as const;
 
@@ -60,9 +65,9 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: 'bridge',
     arguments: '',
     maxPositionals: 0,
-    summary: 'Run the daemon on port 3001, for programs that call tools with POST /mcp/call',
+    summary: 'Run only the bridge, on port 3001, for programs that call tools with POST /mcp/call',
     description:
-      'To use another port, set the environment variable PORT. In all other respects, bridge is the same as serve.',
+      'Serves the bridge without the MCP endpoint and the API, until Ctrl-C. It uses the configuration, tokens, secrets and call log of the daemon, with its own connections to the servers, and runs with or without a daemon. The port is that of --port, of the environment variable PORT, or of MCP_BRIDGE_URL if that is an address of this machine. Approvals are asked in its terminal; without a terminal, a call that requires one fails.',
     endsBySignal: true,
     options: LISTEN_OPTIONS,
     examples: [{ line: 'PORT=8080 turnbuckle bridge', what: 'listen on another port' }],

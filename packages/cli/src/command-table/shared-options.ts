@@ -12,3 +12,9 @@ export const CAPABILITY_OPTION = {
   value: 'capability',
   summary: 'Capability of the agent (default: "mcp_integration", which covers everything)',
 } as const;
+
+export const AGENT_OPTION = {
+  type: 'string',
+  value: 'name',
+  summary: 'The account of this agent, which has an "auth" in the "credentials" of the server',
+} as const;

@@ -210,6 +210,33 @@ export const USE_COMMANDS: readonly Command[] = [
     load: () => import('../commands/calls.js'),
   },
   {
+    name: 'incidents',
+    arguments: '[server]',
+    maxPositionals: 1,
+    summary: 'Show what the daemon reported: failed servers, sign-ins, changed tools, refused tokens',
+    description:
+      'Lists the latest incidents of all servers and of the daemon, or of one server, newest last, each with the next step. Times are local, or UTC with --json. No daemon is needed.',
+    options: {
+      since: {
+        type: 'string',
+        value: '30m|2h|7d|date',
+        summary: 'Only incidents within this period or since this date',
+      },
+      level: {
+        type: 'string',
+        value: 'error|warn|info',
+        summary: 'Only incidents of this level and of more serious ones (default: info)',
+      },
+      limit: { type: 'string', short: 'n', value: 'n', summary: 'Maximum number of incidents (default: 20)' },
+    },
+    examples: [
+      { line: 'turnbuckle incidents', what: 'the latest incidents' },
+      { line: 'turnbuckle incidents github --since 24h', what: 'of one server, in the last day' },
+      { line: 'turnbuckle incidents --level error', what: 'only errors' },
+    ],
+    load: () => import('../commands/incidents.js'),
+  },
+  {
     name: 'stats',
     arguments: '[server]',
     maxPositionals: 1,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from 'turnbuckle';
 import { TurnbuckleError } from 'turnbuckle';
+import { shellQuote } from 'turnbuckle/light';
 import {
   alsoSentLines,
   annotationLine,
@@ -74,7 +75,9 @@ async function showOne(context: CommandContext, client: DaemonClient): Promise<v
   show(asked, output);
   if (asked.isCut === true && flags.full !== true)
     output.note(
-      output.color.dim(`Show the call in full: turnbuckle approvals show ${showLine(id, 60)} --full`),
+      output.color.dim(
+        `Show the call in full: turnbuckle approvals show ${shellQuote(showLine(id, 60))} --full`,
+      ),
     );
 }
 

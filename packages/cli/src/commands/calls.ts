@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type LogFilter, type LogReader, searchFault } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { parseLimit } from '../command-line/parse-limit.js';
 import { rejectExtraPositionals, requirePositional } from '../command-line/positionals.js';
 import { LOG_HEADER, logRow, logTableOptions, showLoggedCall } from '../history/log-lines.js';
 import { type LoggedCall, toLoggedCall } from '../history/logged-call.js';
@@ -10,7 +11,6 @@ import { growingTable } from '../terminal/text-table.js';
 import { parseSince } from '../terminal/time-format.js';
 import { escapeHidden } from '../terminal/untrusted-text.js';
 
-const DEFAULT_LIMIT = 20;
 const POLL_MS = 500;
 
 export async function run(context: CommandContext): Promise<number | undefined> {
@@ -100,21 +100,8 @@ function parseFilter({ flags }: CommandContext): LogFilter {
     text: text('search'),
     failed: flags.failed === true ? true : undefined,
     since: since === undefined ? undefined : parseSince(since, Date.now()),
-    limit: parseLimit(text('limit')),
+    limit: parseLimit(flags.limit),
   };
-}
-
-function parseLimit(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT;
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit > 0 && limit <= 1_000) return limit;
-  throw new TurnbuckleError(
-    'ARGUMENTS_INVALID',
-    `Invalid --limit "${text}": expected a number from 1 to 1000.`,
-    {
-      hint: 'For example --limit 100',
-    },
-  );
 }
 
 async function show(context: CommandContext): Promise<void> {

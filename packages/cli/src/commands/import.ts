@@ -1,10 +1,10 @@
 import { editConfig, findRelativePaths, type LoadedConfig, setKey, setServer } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import type { MergedServer } from '../imports/index.js';
+import { emptyCredentials } from '../session/checks/empty-credentials.js';
+import { warnOfSecrets } from '../session/checks/warn-of-secrets.js';
 import { loadCommandConfig } from '../session/command-runtime.js';
 import { fileOfFlag, fileOfScope } from '../session/config-file.js';
-import { emptyCredentials } from '../session/empty-credentials.js';
-import { warnOfSecrets } from '../session/warn-of-secrets.js';
 import { type FoundServers, findServers } from '../setup/import-sources.js';
 import { createSelfReferenceCheck } from '../setup/self-reference.js';
 import { showLine } from '../terminal/untrusted-text.js';

@@ -1,9 +1,9 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { withServers } from '../daemon/with-servers.js';
+import { sandboxLabel } from '../session/checks/sandbox-checks.js';
 import { connectServers, requireServers, statusOf } from '../session/connect-servers.js';
 import { leftOutHint, leftOutText } from '../session/left-out.js';
-import { sandboxLabel } from '../session/sandbox-checks.js';
 import { textTable } from '../terminal/text-table.js';
 import { showLine } from '../terminal/untrusted-text.js';
 

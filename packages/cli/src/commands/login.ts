@@ -2,6 +2,7 @@ import { type SignInPrompts, TurnbuckleError } from 'turnbuckle';
 import { openBrowser, type SignInPage } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { requirePositional } from '../command-line/positionals.js';
+import { agentFromFlags, forAgent } from '../session/agent-credentials.js';
 import { withRuntime } from '../session/command-runtime.js';
 import { showFullLine, showLine } from '../terminal/untrusted-text.js';
 
@@ -9,20 +10,24 @@ export async function run(context: CommandContext): Promise<void> {
   const { output, flags, signal } = context;
   const server = requirePositional(context, 0, 'server');
   if (flags.device === true && flags.paste === true)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', '--device and --paste cannot be combined.');
+    throw new TurnbuckleError('ARGUMENTS_INVALID', '--device and --paste cannot be combined.', {
+      hint: 'Use one of them.',
+    });
   const method = flags.device === true ? 'device' : flags.paste === true ? 'paste' : 'browser';
+  const agent = agentFromFlags(context);
   const scopes = typeof flags.scope === 'string' ? flags.scope.split(/[\s,]+/).filter(Boolean) : undefined;
   await withRuntime(context, async ({ runtime }) => {
     const done = await runtime.signIn(server, {
       method,
       scopes,
+      agent,
       force: flags.force === true,
       prompts: prompts(context),
       signal,
     });
-    const status = await runtime.signInStatus(server);
+    const status = await runtime.signInStatus(server, { agent });
     if (output.json) return output.data(status);
-    const name = output.color.bold(showLine(server, 60));
+    const name = `${output.color.bold(showLine(server, 60))}${forAgent(agent)}`;
     if (done)
       output.line(`Signed in to ${name}${status.scope === undefined ? '' : ` (${showLine(status.scope)})`}`);
     else if (status.signedIn) output.line(`Already signed in to ${name}; use --force to sign in again`);
@@ -31,8 +36,9 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 function prompts({ output, flags }: CommandContext): SignInPrompts {
-  const show = ({ server, url }: SignInPage, what: string): void => {
-    output.warn(`${what.replace('<server>', () => showLine(server, 60))}:\n\n  ${showFullLine(url)}\n`);
+  const show = ({ server, agent, url }: SignInPage, what: string): void => {
+    const where = `${showLine(server, 60)}${forAgent(agent)}`;
+    output.warn(`${what.replace('<server>', () => where)}:\n\n  ${showFullLine(url)}\n`);
   };
   return {
     async open(page) {

@@ -2,19 +2,21 @@ import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
 import { requirePositional } from '../command-line/positionals.js';
 import { findLocalDaemon } from '../daemon/daemon-endpoint.js';
+import { agentFromFlags, forAgent } from '../session/agent-credentials.js';
 import { withRuntime } from '../session/command-runtime.js';
 import { showLine, showMessage } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
   const { output, positionals } = context;
   requirePositional(context, 0, 'server');
+  const agent = agentFromFlags(context);
   await withRuntime(context, async ({ runtime }) => {
     const results = [];
     for (const server of new Set(positionals)) {
-      const result = await output.withSpinner(`Signing out of ${server}`, runtime.signOut(server));
-      await signOutInDaemon(context, server);
-      results.push({ server, ...result });
-      const name = output.color.bold(showLine(server, 60));
+      const result = await output.withSpinner(`Signing out of ${server}`, runtime.signOut(server, { agent }));
+      await signOutInDaemon(context, server, agent);
+      results.push({ server, agent, ...result });
+      const name = `${output.color.bold(showLine(server, 60))}${forAgent(agent)}`;
       if (output.json) continue;
       if (!result.found) output.line(`Not signed in to ${name}`);
       else
@@ -27,10 +29,15 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 /** Signs out the connections of a running daemon too. Never rejects. */
-async function signOutInDaemon(context: CommandContext, server: string): Promise<void> {
+async function signOutInDaemon(
+  context: CommandContext,
+  server: string,
+  agent: string | undefined,
+): Promise<void> {
   const client = findLocalDaemon(context);
   if (client === undefined) return;
-  const path = `/api/servers/${encodeURIComponent(server)}/sign-in`;
+  const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`;
+  const path = `/api/servers/${encodeURIComponent(server)}/sign-in${query}`;
   try {
     const { cancelled } = await client.delete<{ cancelled: boolean }>(path, { signal: context.signal });
     // That cancelled a pending sign-in; now close the connection.

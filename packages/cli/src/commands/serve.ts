@@ -41,10 +41,12 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 async function checkOptions(context: CommandContext): Promise<void> {
-  const [{ parsePort }, { configurationOptions }] = await Promise.all([
+  const [{ parsePort }, { parseLogLevel }, { configurationOptions }] = await Promise.all([
     import('../serve/parse-port.js'),
+    import('../serve/log-output.js'),
     import('../session/command-runtime.js'),
   ]);
+  parseLogLevel(context.flags['log-level']);
   parsePort(context.flags.port, context.environment.PORT);
   configurationOptions(context);
 }

@@ -84,7 +84,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
   if (!isByAddress) await ensureToken(context, client);
   await writeAndRemember(context, target, { after: text, made });
   if (output.json) output.data({ client: client.id, file, type: preview.type });
-  else output.line(`${client.label} is connected: ${file}`);
+  else output.line(`${client.label} is set up: ${file}`);
   if (isByAddress) await warnOfReadableToken(context, file);
   output.note(describeAgentPolicy(await loadCommandConfig(context, { warn: false })));
   printNextSteps(context, client, isByAddress);
@@ -225,6 +225,6 @@ function unknownAgent(id: string): TurnbuckleError {
   const known = AGENT_CLIENTS.map((one) => one.id);
   const close = nearestWord(id, known);
   return new TurnbuckleError('ARGUMENTS_INVALID', `Unknown client "${id}".`, {
-    hint: close === undefined ? `There are: ${known.join(', ')}` : `Did you mean "${close}"?`,
+    hint: close === undefined ? `Available clients: ${known.join(', ')}` : `Did you mean "${close}"?`,
   });
 }

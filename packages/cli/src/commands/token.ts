@@ -162,7 +162,7 @@ async function list({ output }: CommandContext, store: TokenStore): Promise<void
 }
 
 function stateOf({ expiresAt, root }: TokenFacts): string {
-  const maker = root === undefined ? [] : [`made by ${root}`];
+  const maker = root === undefined ? [] : [`created by ${root}`];
   if (expiresAt === undefined) return maker.join();
   const end = Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${minuteOf(expiresAt)}`;
   return [end, ...maker].join(', ');

@@ -50,8 +50,9 @@ function nothingFound({ positionals }: CommandContext, servers: Servers): string
 /** The first word may be a server; then only that one is connected. The rest are search words. */
 async function findTools(context: CommandContext, servers: Servers): Promise<readonly CatalogTool[]> {
   const { positionals } = context;
-  const server = servers.serverNames().find((name) => name === positionals[0]);
-  await connectOneOrAll(context, servers, server);
+  const isNative = positionals[0] === 'native' && servers.catalog.listByServer('native').length > 0;
+  const server = isNative ? 'native' : servers.serverNames().find((name) => name === positionals[0]);
+  if (!isNative) await connectOneOrAll(context, servers, server);
   const search = positionals.slice(server === undefined ? 0 : 1).map((word) => word.toLowerCase());
   const all = server === undefined ? servers.tools() : servers.catalog.listByServer(server);
   return all.filter((tool) => {

@@ -1,6 +1,8 @@
 import { TurnbuckleError } from 'turnbuckle';
-import type { SignInStatus } from 'turnbuckle/host';
+import { hasOwnSignIn, type SignInStatus } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
+import { agentFromFlags, forAgent } from '../session/agent-credentials.js';
 import { withRuntime } from '../session/command-runtime.js';
 import { textTable } from '../terminal/text-table.js';
 import { formatTimestamp } from '../terminal/time-format.js';
@@ -9,6 +11,7 @@ import { showLine, showMessage } from '../terminal/untrusted-text.js';
 /** Shows the stored sign-in status of each remote server; sends no requests. */
 export async function run(context: CommandContext): Promise<void> {
   const { output, positionals } = context;
+  const agent = agentFromFlags(context);
   await withRuntime(context, async ({ runtime }) => {
     const names =
       positionals.length > 0
@@ -16,11 +19,12 @@ export async function run(context: CommandContext): Promise<void> {
         : runtime
             .status()
             .filter(({ transport }) => transport !== 'stdio' && transport !== 'in-process')
+            .filter(({ config }) => agent === undefined || hasOwnSignIn(config ?? {}, agent))
             .map(({ name }) => name);
     const found = (
       await Promise.all(
         [...new Set(names)].map((name) =>
-          runtime.signInStatus(name).catch((error: unknown) => {
+          runtime.signInStatus(name, { agent }).catch((error: unknown) => {
             // One that cannot be used takes nothing from the others, unless it is asked for.
             if (positionals.length > 0 || !(error instanceof TurnbuckleError)) throw error;
             output.warn(`${output.color.yellow('warning')} ${showMessage(error.message)}`);
@@ -30,7 +34,7 @@ export async function run(context: CommandContext): Promise<void> {
       )
     ).flat();
     if (output.json) return output.data(found);
-    if (found.length === 0) return output.note('No remote servers.');
+    if (found.length === 0) return output.note(`No remote servers${forAgent(agent)}.`);
     const { color } = output;
     const rows = found.map((status) => [
       color.bold(showLine(status.server, 40)),
@@ -41,7 +45,9 @@ export async function run(context: CommandContext): Promise<void> {
     for (const line of textTable(rows)) output.line(line);
     if (found.some((status) => describe(status) === NOT_SIGNED_IN))
       output.note(
-        output.color.dim('Not every server requires sign-in. To sign in: turnbuckle login <server>'),
+        output.color.dim(
+          `Not every server requires sign-in. To sign in: turnbuckle login <server>${agent === undefined ? '' : ` --agent ${shellQuote(agent)}`}`,
+        ),
       );
   });
 }

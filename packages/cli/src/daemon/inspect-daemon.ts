@@ -2,7 +2,7 @@
 import type { ServerStatus } from 'turnbuckle';
 import type { LoadedConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
-import type { Check } from '../session/check.js';
+import type { Check } from '../session/checks/check.js';
 import { stateDirectoryOf } from '../session/state-directory.js';
 import { showLine } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';

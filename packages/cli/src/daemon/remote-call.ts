@@ -72,11 +72,13 @@ async function findInFullList(context: CommandContext, runtime: RemoteRuntime): 
     if (!(error instanceof TurnbuckleError) || !UNKNOWN_CODES.has(error.code)) throw error;
     if (server === undefined || name === undefined || name.includes('=')) throw error;
     const tool = { server, tool: name, displayName: `${server}:${name}`, inputSchema: ANY_OBJECT_SCHEMA };
-    return { tool, rest: context.positionals.slice(2), unknownError: error };
+    const rest = context.positionals.slice(2);
+    // A bridge without a daemon has no list of servers, and connects the server for the call.
+    return error.code === 'PATH_UNKNOWN' ? { tool, rest } : { tool, rest, unknownError: error };
   }
 }
 
-const UNKNOWN_CODES: ReadonlySet<string> = new Set(['SERVER_UNKNOWN', 'TOOL_UNKNOWN']);
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['SERVER_UNKNOWN', 'TOOL_UNKNOWN', 'PATH_UNKNOWN']);
 const ANY_OBJECT_SCHEMA: CallableTool['inputSchema'] = { type: 'object' };
 
 async function mayElicit(client: DaemonClient, server: string): Promise<boolean> {

@@ -20,7 +20,6 @@ interface CallResponse extends DaemonErrorBody {
 
 const LIST_TIMEOUT_MS = 60_000;
 /** The default of a runtime too. */
-const CALL_TIMEOUT_MS = 60_000;
 
 export class RemoteRuntime implements Servers, Pick<Runtime, 'callTool'> {
   readonly isRemote = true;
@@ -122,18 +121,15 @@ export class RemoteRuntime implements Servers, Pick<Runtime, 'callTool'> {
     server: string,
     tool: string,
     args: Readonly<Record<string, unknown>> = {},
-    {
-      signal = this.#signal,
-      onProgress,
-      timeoutMs = CALL_TIMEOUT_MS,
-      approvalWaitMs,
-    }: RemoteCallOptions = {},
+    { signal = this.#signal, onProgress, timeoutMs, approvalWaitMs }: RemoteCallOptions = {},
   ): ReturnType<Runtime['callTool']> {
     const body = {
       server,
       tool_name: tool,
       arguments: args,
-      timeout_ms: timeoutMs,
+      // As without a daemon: the limits of the server, or how long the command may wait.
+      timeout_ms: null,
+      ...(timeoutMs !== undefined && { silence_ms: timeoutMs }),
       ...(approvalWaitMs !== undefined && { approval_wait_ms: approvalWaitMs }),
     };
     try {

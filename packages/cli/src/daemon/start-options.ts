@@ -7,9 +7,20 @@ export interface DaemonStartOptions {
   readonly directory: string;
   /** Those that a daemon takes. Files are named by their whole paths. */
   readonly flags: Flags;
+  /** The file of its log, if it runs in the background. */
+  readonly log?: string | undefined;
 }
 
-const DAEMON_FLAGS = ['port', 'host', 'demo', 'config', 'mcp-server', 'trust-project', 'verbose'];
+const DAEMON_FLAGS = [
+  'port',
+  'host',
+  'demo',
+  'config',
+  'mcp-server',
+  'trust-project',
+  'verbose',
+  'log-level',
+];
 
 /** The flags of a command line that make a daemon what it is, as they were meant here. */
 export function pickDaemonFlags(flags: Flags): Flags {
@@ -31,10 +42,16 @@ export function toCommandLine(flags: Flags): string[] {
 /** Start options of the running daemon; undefined when its record has none. */
 export function readStartOptions(stateDir: string): DaemonStartOptions | undefined {
   try {
-    const { directory, flags } = JSON.parse(readFileSync(join(stateDir, 'daemon.json'), 'utf8')).startedWith;
+    const { directory, flags, log } = JSON.parse(
+      readFileSync(join(stateDir, 'daemon.json'), 'utf8'),
+    ).startedWith;
     if (typeof directory !== 'string' || !isFlags(flags)) return undefined;
     // It may have been taken away since.
-    return { directory: existsSync(directory) ? directory : process.cwd(), flags };
+    return {
+      directory: existsSync(directory) ? directory : process.cwd(),
+      flags,
+      ...(typeof log === 'string' && { log }),
+    };
   } catch {
     return undefined;
   }

@@ -30,4 +30,4 @@ async function openLog(context: CommandContext): Promise<LogReader | undefined> 
 }
 
 export const NOTHING_LOGGED =
-  'The call history is empty. It records calls made through the daemon or "turnbuckle serve --stdio", but not calls that "turnbuckle call" makes without a daemon.';
+  'The call history is empty. Unless "daemon.log.enabled" is false, it records every call: make one with turnbuckle call.';

@@ -1,6 +1,7 @@
 /** Turns a logged call into the command line that makes it again, with the same rules, approvals and output. */
 import { TurnbuckleError } from 'turnbuckle';
 import { copyRawNumbers, parseLossless, writeJson } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
 import { showLine } from '../terminal/untrusted-text.js';
 import type { LoggedCall } from './logged-call.js';
@@ -40,5 +41,5 @@ const cannotReplay = ({ id, server, tool }: LoggedCall, why: string): Turnbuckle
   new TurnbuckleError('ARGUMENTS_INVALID', `The call "${id}" cannot be replayed because ${why}.`, {
     server,
     tool,
-    hint: `Nothing was sent. Show what was recorded: turnbuckle calls show ${id}`,
+    hint: `Nothing was sent. Show what was recorded: turnbuckle calls show ${shellQuote(id)}`,
   });

@@ -8,6 +8,7 @@ const KEY_MEANINGS: ReadonlyMap<string, string> = new Map([
   ['envFile', 'a file with environment variables'],
   ['headersHelper', 'a command that prints headers'],
   ['http_headers_helper', 'a command that prints headers'],
+  ['isolation', 'limits on file and network access'],
   ['oauth', 'sign-in'],
   ['sandbox', 'limits on file and network access'],
   ['sandboxEnabled', 'limits on file and network access'],
@@ -36,6 +37,6 @@ export function describeUnknownKeys(rest: Readonly<Record<string, unknown>>): st
 }
 
 function explainKey(key: string): string {
-  const meaning = KEY_MEANINGS.get(key);
+  const meaning = KEY_MEANINGS.get(key) ?? KEY_MEANINGS.get(key.split('.')[0] ?? '');
   return meaning === undefined ? key : `${key} (${meaning})`;
 }

@@ -1,6 +1,6 @@
 /** How one client writes a server down: everything that the shared reader and writer must know about it. */
 import type { FieldReader } from './entries/field-reader.js';
-import type { DraftTransport, ServerDraft } from './entries/imported-server.js';
+import type { DraftTransport, OAuthDraft, ServerDraft } from './entries/imported-server.js';
 import type { PlaceholderStyle } from './entries/placeholders.js';
 import type { Entry } from './formats/plain-value.js';
 
@@ -12,6 +12,41 @@ export interface TimeoutKey {
   readonly key: string;
   readonly unit: 'ms' | 's';
   readonly to: 'connectTimeoutMs' | 'callTimeoutMs';
+}
+
+export type OAuthSetting = Exclude<keyof OAuthDraft, 'type'>;
+
+/** A key and the one value of it that has a meaning. */
+export interface KeyValue {
+  readonly key: string;
+  readonly value: string | boolean;
+}
+
+/** Where a client keeps the settings of OAuth; `oauth.clientId` is the key `clientId` of the map `oauth`. */
+export interface OAuthKeys {
+  /** The client's spelling; in a list, the first one is written and all are read. */
+  readonly keys: Readonly<Partial<Record<OAuthSetting, string | readonly string[]>>>;
+  /** `text`: scopes are one text with spaces between them. */
+  readonly scopesAs?: 'list' | 'text';
+  /** The port of the redirect URI, whose rest follows from the server's URL. */
+  readonly port?: { readonly key: string; uri(port: number, serverUrl: string): string };
+  /** Says that the client signs in, whatever else is set. */
+  readonly on?: KeyValue;
+  /** Says that the client never signs in. */
+  readonly off?: KeyValue;
+  /** True: the client refuses an entry that has headers, too. */
+  readonly excludesHeaders?: boolean;
+  /** Other keys for the same, which the writer may remove. */
+  readonly ownedKeys?: readonly string[];
+}
+
+/** How a client's sandbox is switched on, and what else is said about it. */
+export interface SandboxKeys {
+  /** Keys of an entry that the writer owns. */
+  readonly keys: readonly string[];
+  /** Undefined without a sandbox. Adds notes about limits that differ here. */
+  read(fields: FieldReader, turn: (text: string) => string, notes: string[]): ServerDraft['sandbox'];
+  write(sandbox: ServerDraft['sandbox'], entry: Record<string, unknown>, notes: string[]): void;
 }
 
 export interface Dialect {
@@ -40,6 +75,10 @@ export interface Dialect {
     excludeTools?: string;
   }>;
   readonly timeouts?: readonly TimeoutKey[];
+  /** Absent when an entry cannot say how to sign in. */
+  readonly oauth?: OAuthKeys;
+  /** Absent when the client has no sandbox for its servers. */
+  readonly sandbox?: SandboxKeys;
   /** The key that switches a server; absent when an entry cannot say it. */
   readonly switchKey?: 'enabled' | 'disabled';
   /** Keys beyond the shared ones that the writer owns, and so may remove. */

@@ -1,10 +1,11 @@
 /** Files of an unnamed client: the container key or the shape of the entries determines the dialect. */
 import type { Client, LocatedEntry } from './client.js';
 import { codex } from './clients/codex.js';
+import { editorSandbox } from './clients/editor-sandbox.js';
 import { goose } from './clients/goose.js';
 import { opencode } from './clients/opencode.js';
 import { vibe } from './clients/vibe.js';
-import { readInputs } from './clients/vscode.js';
+import { readInputs, withSandboxRules } from './clients/vscode.js';
 import { zed } from './clients/zed.js';
 import type { Dialect } from './dialect.js';
 import { KEY_VARIANTS } from './dialect.js';
@@ -23,6 +24,25 @@ const dialect: Dialect = {
     includeTools: 'includeTools',
     excludeTools: 'excludeTools',
   },
+  oauth: {
+    keys: {
+      clientId: ['oauth.clientId', 'oauth.client_id', 'auth.clientId', 'auth.CLIENT_ID', 'auth.client_id'],
+      clientSecret: [
+        'oauth.clientSecret',
+        'oauth.client_secret',
+        'auth.clientSecret',
+        'auth.CLIENT_SECRET',
+        'auth.client_secret',
+      ],
+      redirectUri: ['oauth.redirectUri', 'oauth.redirect_uri', 'auth.redirectUri'],
+      authUrl: ['oauth.authorizationUrl', 'auth.authUrl'],
+      tokenUrl: ['oauth.tokenUrl', 'auth.tokenUrl'],
+      issuer: ['oauth.issuer', 'auth.issuer'],
+      scopes: ['oauth.scopes', 'oauth.scope', 'auth.scopes'],
+    },
+    on: { key: 'auth.type', value: 'oauth' },
+  },
+  sandbox: editorSandbox,
   switchKey: 'disabled',
 };
 
@@ -57,7 +77,8 @@ export function detectDialect(root: unknown): DetectedDialect | undefined {
   if (special !== undefined) return { dialect: special, entries: locateEntries(root, special) };
   for (const path of CONTAINERS) {
     const found = ownValueAt(root, path);
-    if (isEntry(found) || Array.isArray(found)) return { dialect, entries: entriesOf(found, path.join('.')) };
+    if (isEntry(found) || Array.isArray(found))
+      return { dialect, entries: withSandboxRules(root, entriesOf(found, path.join('.'))) };
   }
   const mcp = ownValue(root, 'mcp');
   if (isEntry(mcp)) return { dialect, entries: entriesOf(mcp, 'mcp') };

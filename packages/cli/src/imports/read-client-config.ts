@@ -73,7 +73,7 @@ function toServer(
     notes: [
       ...read.notes,
       ...(located.notes ?? []),
-      ...(offBy === undefined ? [] : [`switched off by ${offBy}`]),
+      ...(offBy === undefined ? [] : [`disabled by ${offBy}`]),
     ],
     ...(Object.keys(read.extra).length === 0 ? {} : { extra: read.extra }),
     ...(scope === undefined ? {} : { scope }),

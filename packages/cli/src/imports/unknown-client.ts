@@ -7,6 +7,6 @@ export function unknownClient(name: string): TurnbuckleError {
   const known = CLIENTS.map(({ id }) => id);
   const close = nearestWord(name, known);
   return new TurnbuckleError('ARGUMENTS_INVALID', `Unknown client "${name}".`, {
-    hint: close === undefined ? `There are: ${known.join(', ')}` : `Did you mean "${close}"?`,
+    hint: close === undefined ? `Available clients: ${known.join(', ')}` : `Did you mean "${close}"?`,
   });
 }

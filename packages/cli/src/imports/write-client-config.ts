@@ -8,7 +8,7 @@ import { ownedKeys, writeEntry } from './entries/write-entry.js';
 import { editJson } from './formats/edit-json.js';
 import { editToml } from './formats/edit-toml.js';
 import { editYaml } from './formats/edit-yaml.js';
-import { editedValue, type FileEdit } from './formats/file-edit.js';
+import { editedValue, type FileEdit, type ServerEdit } from './formats/file-edit.js';
 import { parseText, withoutByteOrderMark } from './formats/parse-text.js';
 import { isEntry, ownValueAt } from './formats/plain-value.js';
 import { generic } from './generic-client.js';
@@ -70,7 +70,7 @@ function planEdit(
 ): Plan {
   const dialect = client.dialectOf?.(root) ?? client.dialect;
   const context = { dialect, label: client.label, switchedElsewhere: client.hasSwitchesInSettings === true };
-  const written: { name: string; entry: Record<string, unknown> }[] = [];
+  const written: ServerEdit[] = [];
   const notes: { name: string; note: string }[] = [];
   const skipped: SkippedServer[] = [];
   const settingsOf: { name: string; enabled: boolean; inputs: string[] }[] = [];
@@ -82,7 +82,7 @@ function planEdit(
       skipped.push({ name, reason: outcome.reason });
       continue;
     }
-    written.push({ name, entry: outcome.entry });
+    written.push({ name, entry: outcome.entry, owned: ownedKeys(dialect, plain) });
     notes.push(...[...new Set(outcome.notes)].map((note) => ({ name, note })));
     settingsOf.push({ name, enabled: plain.enabled !== false, inputs: inputsIn(plain) });
   }
@@ -93,7 +93,6 @@ function planEdit(
       list: dialect.list === true,
       named: dialect.list === true || dialect.named === true,
       servers: written,
-      owned: ownedKeys(dialect),
       settings: client.settings?.(root, { servers: settingsOf, inputs }) ?? [],
     },
     report: { notes, skipped },

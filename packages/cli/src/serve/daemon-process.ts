@@ -1,8 +1,7 @@
 /** The daemon in the background: started so that it outlives its terminal, stopped, and asked how it is. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, renameSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TurnbuckleError } from 'turnbuckle';
 import { makeDirectory } from 'turnbuckle/host';
@@ -23,8 +22,8 @@ import { ownCommand } from '../terminal/own-command.js';
 import { formatTimestamp } from '../terminal/time-format.js';
 import { showLine, showMessage } from '../terminal/untrusted-text.js';
 import { describeAgentPolicy } from './agent-policy.js';
+import { daemonLogFile } from './log-output.js';
 
-const MAX_LOG_BYTES = 5 * 1_024 * 1_024;
 /** Longer than it may take to let calls end. */
 const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
@@ -38,13 +37,18 @@ export async function startDaemonProcess(
 ): Promise<number> {
   const { output } = context;
   const stateDir = stateDirectoryOf(context);
-  const log = join(stateDir, 'daemon.log');
-  const { command, args } = ownCommand('serve', ...toCommandLine(mergeStartFlags(context, before)));
+  const log = daemonLogFile(stateDir);
+  const { command, args } = ownCommand(
+    'serve',
+    // Its log file holds nothing but lines of JSON.
+    '--json',
+    ...toCommandLine(mergeStartFlags(context, before)),
+  );
   const cwd = before?.directory ?? process.cwd();
   const file = openLogFile(stateDir, log);
   // Started from a server's shell, it is not a part of that server.
   const { TURNBUCKLE_TAG: _, ...env } = process.env;
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', file, file, 'ipc'] });
+  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'ignore', file, 'ipc'] });
   closeSync(file);
   try {
     const { url, warnings } = await output.withSpinner(
@@ -116,14 +120,16 @@ export async function showDaemonStatus(context: CommandContext): Promise<number>
   const servers = Array.isArray(said) ? said.filter(isListedServer) : undefined;
   const problems = await readProblemMessages(client);
   const up = servers?.filter(({ status }) => status === 'connected').length;
+  const log = readStartOptions(stateDir)?.log;
   if (output.json) {
     const counts = { servers: servers?.length, up, problems };
-    output.data({ running: true, answers: servers !== undefined, ...daemon, ...counts });
+    output.data({ running: true, answers: servers !== undefined, ...daemon, ...counts, log });
     return servers === undefined ? UNRESPONSIVE_EXIT : 0;
   }
   output.line(`Turnbuckle ${showLine(daemon.version, 40)} is running at ${daemon.url}`);
   if (daemon.listensAt !== undefined)
     output.line(`It listens on ${showLine(daemon.listensAt, 100)} and is reachable from other machines.`);
+  if (log !== undefined) output.line(`Log file: ${showLine(log, 300)}`);
   output.line(`pid ${daemon.pid}, running since ${formatTimestamp(Date.parse(daemon.started))}`);
   if (servers !== undefined) {
     output.line(output.rewriteCommands(`${summarizeServers(servers)}. Details: turnbuckle list`));
@@ -163,7 +169,6 @@ function mergeStartFlags(
 
 function openLogFile(stateDir: string, log: string): number {
   makeDirectory(stateDir);
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(log, `${log}.1`);
   return openSync(log, 'a', 0o600);
 }
 

@@ -15,25 +15,26 @@ import { ownCommand } from '../terminal/own-command.js';
 import { showMessage } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';
 import { describeAgentPolicy } from './agent-policy.js';
+import { createLogOutput, type LogLine, ownLogFile } from './log-output.js';
 import { parsePort } from './parse-port.js';
 
 /** How long running calls may take to finish. */
-const DRAIN_TIMEOUT_MS = 10_000;
+export const DRAIN_TIMEOUT_MS = 10_000;
 const DEMO_SERVER = 'demo';
 
-/** Resolves with the exit code when it has ended. `usualPort` is for when neither flag nor variable names one. */
-export async function serveInForeground(context: CommandContext, usualPort?: number): Promise<number> {
-  const { output, signal } = context;
+/** Resolves with the exit code when it has ended. */
+export async function serveInForeground(context: CommandContext): Promise<number> {
+  const { signal } = context;
   // What it starts belongs to it, whichever server's shell it was itself started from.
   delete process.env.TURNBUCKLE_TAG;
   const lost = new AbortController();
-  const { daemon, isDemo } = await start(context, usualPort, () => lost.abort());
+  const { daemon, isDemo } = await start(context, () => lost.abort());
   announce(context, daemon, isDemo);
   const stopAsking = handleApprovalsInTerminal(context, daemon);
   const ends = AbortSignal.any([signal, lost.signal]);
   if (!ends.aborted) await once(ends, 'abort');
-  if (lost.signal.aborted) output.warn('Stopping because another daemon has taken over the state directory.');
-  else output.note('Stopping. Waiting up to 10 s for running requests to finish.');
+  if (!lost.signal.aborted)
+    context.output.note('Stopping. Waiting up to 10 s for running requests to finish.');
   stopAsking();
   await daemon.close(DRAIN_TIMEOUT_MS);
   return lost.signal.aborted ? 1 : 0;
@@ -41,24 +42,26 @@ export async function serveInForeground(context: CommandContext, usualPort?: num
 
 async function start(
   context: CommandContext,
-  usualPort: number | undefined,
   onLost: () => void,
 ): Promise<{ readonly daemon: Daemon; readonly isDemo: boolean }> {
   const { output, flags, environment } = context;
   const warnings: string[] = [];
-  const warn = (message: string): void => {
-    // For the parent process, while it is connected.
-    if (process.connected) warnings.push(message);
-    output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
-  };
   try {
     const options = configurationOptions(context);
-    const port = parsePort(flags.port, environment.PORT) ?? usualPort;
+    const port = parsePort(flags.port, environment.PORT);
     const startedWith: DaemonStartOptions = {
       directory: process.cwd(),
       flags: { ...pickDaemonFlags(flags), ...(port !== undefined && { port: String(port) }) },
+      log: ownLogFile(stateDirectoryOf(context)),
     };
-    const demo = await demoServer(context, warn);
+    const operatorLog = createLogOutput(context, (line) => {
+      // For the parent process, while it is connected.
+      if (process.connected && isStartupWarning(line)) warnings.push([line.text, line.next].join(' ').trim());
+    });
+    const demo = await demoServer(context, (message) => {
+      warnings.push(message);
+      output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
+    });
     const daemon = await startDaemon({
       ...options,
       // The weakest: one of that name that is added later is the one that is meant.
@@ -71,9 +74,8 @@ async function start(
       port,
       startedWith,
       onLost,
-      onWarning: warn,
+      operatorLog,
     });
-    for (const { message } of daemon.configured.config().problems) warn(message);
     process.send?.({ url: toReachableUrl(daemon.url), warnings });
     return { daemon, isDemo: demo.length > 0 };
   } catch (error) {
@@ -85,8 +87,12 @@ async function start(
   }
 }
 
+/** Servers connect while it starts: whether one has failed by then is a matter of chance. */
+const isStartupWarning = ({ level, server, kind }: LogLine): boolean =>
+  level !== 'info' && level !== 'debug' && (server === undefined || kind === 'entry-invalid');
+
 /** npm keeps options for itself unless they come after `--`. */
-function withNpmHint(
+export function withNpmHint(
   error: unknown,
   { npm_lifecycle_event: script = '' }: CommandContext['environment'],
 ): unknown {
@@ -102,7 +108,7 @@ function withNpmHint(
 }
 
 /** With --demo; nothing where the user has a server of that name: it is the one that is meant everywhere else. */
-async function demoServer(
+export async function demoServer(
   context: CommandContext,
   warn: (message: string) => void,
 ): Promise<ReadonlyArray<[string, ReturnType<typeof ownCommand>]>> {

@@ -4,14 +4,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   checkDepth,
   createStdioCaller,
+  EarlyReports,
   incrementDepth,
-  logCalls,
+  logRuntime,
   McpEndpoint,
   onIdentityEnd,
+  openTelemetry,
+  type Report,
+  type RuntimeLogs,
   type StdioCaller,
+  type Telemetry,
   TokenStore,
+  telemetryProblem,
 } from '@turnbuckle/gateway';
-import { type ConfiguredOptions, createConfiguredRuntime, TurnbuckleError } from 'turnbuckle';
+import {
+  type ConfiguredOptions,
+  type ConfiguredRuntime,
+  createConfiguredRuntime,
+  TurnbuckleError,
+} from 'turnbuckle';
 import { Cancellation, offAbort, onAbort } from 'turnbuckle/host';
 import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
@@ -19,8 +30,9 @@ import { nearestWord } from '../command-line/nearest-word.js';
 import { configurationOptions } from '../session/command-runtime.js';
 import { currentRoots } from '../session/current-roots.js';
 import { stateDirectoryOf } from '../session/state-directory.js';
-import { showLine, showMessage } from '../terminal/untrusted-text.js';
+import { showLine } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';
+import { createLogOutput } from './log-output.js';
 import type { StdioIdentity } from './stdio-tunnel.js';
 
 /** Many clients ask for the tools once, at the start: servers that come up by then are among them. */
@@ -44,44 +56,35 @@ type ApprovalHintInput = Parameters<Exclude<ConfiguredOptions['approvalHint'], s
 
 /** Serves until the client leaves or a signal comes. */
 export async function serveStdioStandalone(context: CommandContext, who: StdioIdentity): Promise<void> {
-  const { output, signal } = context;
+  const { signal } = context;
   checkDepth(context.environment);
   // Check the caller before anything is started.
   const { tokens, ...client } = await openStdioClient(context, who);
-  const { runtime, config, follow } = await createConfiguredRuntime({
-    usualNaming: 'server_tool',
-    instance: randomBytes(12).toString('base64url'),
-    ...configurationOptions(context),
-    environment: incrementDepth(context.environment),
-    // stdin belongs to the client, so there is no terminal to prompt on.
-    approve: undefined,
-    approvals: 'queue',
-    approvalHint,
-    askInput: undefined,
-    handlers: { roots: currentRoots },
-    callersAnswer: true,
-  });
-  const warn = (message: string): void =>
-    output.warn(`${output.color.yellow('warning')} ${showMessage(message)}`);
-  for (const { message } of config().problems) warn(message);
+  const early = new EarlyReports();
+  const { telemetry, ...configured } = await openRuntime(context, early.report);
+  const { runtime, config, follow } = configured;
   const front = new McpEndpoint({
     runtime,
     version: VERSION,
     views: config().settings.daemon?.views,
     approvalForms: () => config().settings.daemon?.approvalForms,
     isSingleClient: true,
+    telemetry,
   });
   const leave = (): unknown => process.stdin.destroy();
   const ended = new Cancellation();
   ended.addEventListener('abort', leave);
   const forget = client.identity && onIdentityEnd(client.identity, () => ended.cancel());
-  let stopLog = async (): Promise<void> => {};
+  let logs: RuntimeLogs | undefined;
   try {
     const view = requireView(context, front, Object.keys(config().settings.daemon?.views ?? {}));
-    const settings = config().settings.daemon?.log;
-    stopLog = logCalls(runtime, { stateDir: stateDirectoryOf(context), settings, onWarning: warn });
+    const stateDir = stateDirectoryOf(context);
+    const started = await logRuntime(configured, { stateDir, output: createLogOutput(context) });
+    logs = started;
+    early.passTo(started.report);
     onAbort(signal, leave);
-    const stopFollowing = await follow(() => {
+    const stopFollowing = await follow((reload) => {
+      started.reloaded(reload);
       front.setViews(config().settings.daemon?.views ?? {});
       front.invalidate();
     });
@@ -94,14 +97,45 @@ export async function serveStdioStandalone(context: CommandContext, who: StdioId
     offAbort(signal, leave);
     await front.close();
     await runtime.close();
-    await stopLog();
+    await telemetry?.close();
+    await logs?.close();
   }
   if (ended.aborted)
     throw new TurnbuckleError(
       'ACCESS_DENIED',
       `The token "${who.name}" was revoked or has expired. Closing the connection to the client.`,
-      { hint: `Create a new token (turnbuckle token create ${who.name}) and restart the client.` },
+      {
+        hint: `Create a new token (turnbuckle token create ${shellQuote(who.name ?? '')}) and restart the client.`,
+      },
     );
+}
+
+/** The runtime, and the telemetry of its configuration. */
+async function openRuntime(
+  context: CommandContext,
+  report: Report,
+): Promise<ConfiguredRuntime & { readonly telemetry: Telemetry | undefined }> {
+  const { environment } = context;
+  let telemetry: Telemetry | undefined;
+  const configured = await createConfiguredRuntime({
+    usualNaming: 'server_tool',
+    instance: randomBytes(12).toString('base64url'),
+    ...configurationOptions(context),
+    environment: incrementDepth(environment),
+    // stdin belongs to the client, so there is no terminal to prompt on.
+    approve: undefined,
+    approvals: 'queue',
+    approvalHint,
+    askInput: undefined,
+    handlers: { roots: currentRoots },
+    callersAnswer: true,
+    createTelemetry: ({ daemon }) => {
+      const onWarning = (text: string): void => report(telemetryProblem(text));
+      telemetry = openTelemetry({ environment, traces: daemon?.traces, version: VERSION, onWarning });
+      return telemetry;
+    },
+  });
+  return { ...configured, telemetry };
 }
 
 interface StdioClient {

@@ -72,7 +72,7 @@ async function openTunnel(
   const { hostname, port } = new URL(request.url);
   const socket = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ''));
   socket.setNoDelay(true);
-  socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy(new Error('it is silent')));
+  socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy(new Error('it did not send anything in time')));
   socket.write(requestHead(request));
   let head = Buffer.alloc(0);
   try {

@@ -94,7 +94,11 @@ export async function withRuntime<T>(
   { warn = true, answers }: { readonly warn?: boolean; readonly answers?: ServerRequestAnswers } = {},
 ): Promise<T> {
   const handlers = { roots: currentRoots, ...answers };
-  const configured = await createConfiguredRuntime({ ...configurationOptions(context), handlers });
+  const [configured, { recordOwnCalls }] = await Promise.all([
+    createConfiguredRuntime({ ...configurationOptions(context), handlers }),
+    import('./record-calls.js'),
+  ]);
+  const stopRecording = recordOwnCalls(context, configured);
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);
     context.output.warn(
@@ -107,6 +111,7 @@ export async function withRuntime<T>(
     return await untilAborted(() => work(configured), context.signal, abortReason);
   } finally {
     await configured.runtime.close();
+    await stopRecording();
   }
 }
 

@@ -38,7 +38,7 @@ async function askNewPassphrase(): Promise<string> {
   const first = await askHidden('New passphrase', (answer) =>
     answer.length < MIN_PASSPHRASE_LENGTH ? `Use at least ${MIN_PASSPHRASE_LENGTH} characters` : undefined,
   );
-  const second = await askHidden('The same again');
+  const second = await askHidden('Repeat the passphrase');
   if (first === second) return first;
   throw new TurnbuckleError('ARGUMENTS_INVALID', 'The passphrases do not match.', {
     hint: 'Nothing was changed. Try again.',

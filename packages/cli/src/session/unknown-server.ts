@@ -12,7 +12,7 @@ export function unknownServer(name: string, known: readonly string[]): Turnbuckl
       close !== undefined
         ? `Did you mean "${close}"?`
         : known.length > 0
-          ? `There are: ${all}`
+          ? `Configured servers: ${all}`
           : 'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
   });
 }

@@ -25,6 +25,8 @@ export interface Output {
   note(text: string): void;
   /** What must not be missed: errors and warnings, with --json too. */
   warn(text: string): void;
+  /** A line of a log: like a warning, but while a question is open it waits for the answer. */
+  log(text: string): void;
   /** Shows that something is going on while it takes more than a moment; ends by itself. */
   withSpinner<T>(text: string, work: Promise<T>): Promise<T>;
   /** How far that is. On a terminal only. */
@@ -58,6 +60,7 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
         ? wrapLines(rewriteCommands(text), stderr.columns)
         : rewriteCommands(stripVTControlCharacters(text)),
     );
+  const held = new HeldLines(warn);
   return {
     json,
     interactive: stdin.isTTY === true && stderr.isTTY === true && !json,
@@ -69,12 +72,53 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
       if (!json) warn(text);
     },
     warn,
+    log: (text) => held.add(text),
     rewriteCommands,
     withSpinner: (text, work) =>
       json ? work : stderr.isTTY && !isDumb ? spinner.showWhile(text, work) : printIfSlow(`${text} …`, work),
     progress: spinner.progress,
-    ask: spinner.pauseFor,
+    ask: (question) => held.during(() => spinner.pauseFor(question)),
   };
+}
+
+/** So many lines wait for the answer to a question. */
+const MAX_HELD_LINES = 100;
+
+/** Lines that do not break into a question: they are written after it. */
+class HeldLines {
+  readonly #write: (text: string) => void;
+  readonly #lines: string[] = [];
+  #questions = 0;
+  #dropped = 0;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  add(text: string): void {
+    if (this.#questions === 0) return this.#write(text);
+    this.#lines.push(text);
+    if (this.#lines.length <= MAX_HELD_LINES) return;
+    this.#lines.shift();
+    this.#dropped += 1;
+  }
+
+  async during<T>(question: () => Promise<T>): Promise<T> {
+    this.#questions += 1;
+    try {
+      return await question();
+    } finally {
+      this.#questions -= 1;
+      if (this.#questions === 0) this.#release();
+    }
+  }
+
+  #release(): void {
+    if (this.#dropped > 0)
+      this.#write(`${this.#dropped} earlier messages are not shown. To see them: turnbuckle incidents`);
+    this.#dropped = 0;
+    for (const line of this.#lines.splice(0)) this.#write(line);
+  }
 }
 
 /** Where no line can be drawn over: one line if it takes long, nothing otherwise. */

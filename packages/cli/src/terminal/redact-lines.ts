@@ -24,17 +24,26 @@ const SECRET_NAME = /token|key|secret|passw|auth|credential|cookie/i;
 
 /** Paths of literal credentials, such as `headers.Authorization`. Never a value. */
 export function findPlaintextSecrets(entry: Entry): string[] {
-  const shown = redactConfig(entry);
+  return secretPaths(entry, redactConfig(entry));
+}
+
+function secretPaths(entry: object, shown: object): string[] {
   return Object.entries(entry).flatMap(([key, value]: [string, unknown]) => {
-    const other = shown[key];
-    if ((key !== 'env' && key !== 'headers') || typeof value !== 'object' || value === null)
-      return redactedParts(value, other).length > 0 ? [key] : [];
-    // All of these are hidden, also what is no secret.
-    return Object.entries(value).flatMap(([name, text]: [string, unknown]) => {
-      const isHidden = redactedParts(text, Reflect.get(Object(other), name)).some((part) => part !== '');
-      const isSecret = SECRET_NAME.test(name) || redactText(String(text)) !== text;
-      return isHidden && isSecret ? [`${key}.${name}`] : [];
-    });
+    const other: unknown = Reflect.get(shown, key);
+    const isGroup = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isGroup) return redactedParts(value, other).length > 0 ? [key] : [];
+    const isMap = key === 'env' || key === 'headers';
+    const found = isMap ? secretNames(value, Object(other)) : secretPaths(value, Object(other));
+    return found.map((path) => `${key}.${path}`);
+  });
+}
+
+/** Of variables and headers. All of these are hidden, also what is no secret. */
+function secretNames(values: object, shown: object): string[] {
+  return Object.entries(values).flatMap(([name, text]: [string, unknown]) => {
+    const isHidden = redactedParts(text, Reflect.get(shown, name)).some((part) => part !== '');
+    const isSecret = SECRET_NAME.test(name) || redactText(String(text)) !== text;
+    return isHidden && isSecret ? [name] : [];
   });
 }
 

@@ -2,7 +2,8 @@
 import { showLine as showCharacters, showText } from 'turnbuckle/text';
 import { truncateToWidth } from './display-width.js';
 
-const CONTINUATION_INDENT = ' '.repeat(6);
+/** Hints are indented as well, without the bar. */
+const CONTINUATION_INDENT = '    | ';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours, as picocolors writes them
 const COLOR = /(\u001b\[[0-9;]*m)/;
 

@@ -14,9 +14,15 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
+/** `turnbuckle`, as it is called here, and the words up to the end of the sentence. */
+const COMMAND =
+  /(?<![\w/.@-])(?:turnbuckle|npx @?turnbuckle\S*|node (?:'[^']*'|\S+\.[cm]?js)) (?:\S*[^\s.,;:)"] )*\S+/g;
+/** Joins the words of a command, so that they stay on one line and can be copied. */
+const NO_BREAK_SPACE = '\u00a0';
+
 /**
- * Each line broken between words where the screen ends: a terminal would break it anywhere. What goes on is indented
- * like the beginning, or by `indent`.
+ * Each line broken between words where the screen ends: a terminal would break it anywhere. A command is not broken. What goes
+ * on is indented like the beginning, or by `indent`.
  */
 export function wrapLines(text: string, width = Number.POSITIVE_INFINITY, indent?: string): string {
   return text
@@ -28,8 +34,11 @@ export function wrapLines(text: string, width = Number.POSITIVE_INFINITY, indent
 function wrapLine(line: string, width: number, indent: string | undefined): string {
   const lead = /^ */.exec(line)?.[0] ?? '';
   const next = indent ?? lead;
-  const [first = '', ...rest] = wrapText(line.slice(lead.length), width - lead.length);
+  const joined = line
+    .slice(lead.length)
+    .replace(COMMAND, (command) => command.replaceAll(' ', NO_BREAK_SPACE));
+  const [first = '', ...rest] = wrapText(joined, width - lead.length);
   if (rest.length === 0) return line;
   const others = wrapText(rest.join(' ').trimStart(), width - next.length);
-  return [lead + first, ...others.map((other) => next + other)].join('\n');
+  return [lead + first, ...others.map((other) => next + other)].join('\n').replaceAll(NO_BREAK_SPACE, ' ');
 }

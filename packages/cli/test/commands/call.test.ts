@@ -131,7 +131,12 @@ describe('finding the tool', () => {
     [['echo', 'ad'], 12, 'There is no tool "ad" on server "echo".', 'Did you mean "add"?'],
     [['mcp__echo__ad'], 12, 'There is no tool "mcp__echo__ad".', 'Did you mean "mcp__echo__add"?'],
     [['ecko', 'add'], 11, 'There is no server named "ecko"', 'Did you mean "echo"?'],
-    [['entirely', 'wrong'], 11, 'There is no server named "entirely"', 'There are: echo, kinds, other'],
+    [
+      ['entirely', 'wrong'],
+      11,
+      'There is no server named "entirely"',
+      'Configured servers: echo, kinds, other',
+    ],
   ])('%j does not exist, and no other server is started to find out', async (words, exit, message, hint) => {
     const { code, stderr } = await call(words);
     expect(code).toBe(exit);

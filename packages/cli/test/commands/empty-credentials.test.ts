@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { emptyCredentials } from '../../src/session/empty-credentials.js';
+import { emptyCredentials } from '../../src/session/checks/empty-credentials.js';
 import { createHome, type Home, turnbuckle } from './turnbuckle.js';
 
 let home: Home;

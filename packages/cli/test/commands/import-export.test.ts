@@ -218,14 +218,47 @@ describe('export', () => {
   });
 
   it.each([
-    [['--to', 'netscape'], 13, /There are: /],
+    [['--to', 'netscape'], 13, /Available clients: /],
     [['--to', 'curser'], 13, /Did you mean "cursor"\?/],
     [['--to', 'cursor'], 10, /--file/],
-    [['nope', '--to', 'cursor', '--file', '-'], 11, /There are: files, docs/],
+    [['nope', '--to', 'cursor', '--file', '-'], 11, /Configured servers: files, docs/],
     [['--undo'], 10, /no export is recorded/],
   ])('%j is refused with a next step', async (words, exit, text) => {
     const { code, stdout, stderr } = await run('export', ...words);
     expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
     expect(stderr).toMatch(text);
+  });
+});
+
+// requirement F2
+describe('a sign-in', () => {
+  const SECRET = 'q8-literal-client-secret';
+
+  it('is imported with a warning about its secret, exported with what is lost, and never shown', async () => {
+    await home.write('.cursor/mcp.json', {
+      mcpServers: {
+        issues: {
+          url: 'https://example.invalid/mcp',
+          auth: { CLIENT_ID: 'abc', CLIENT_SECRET: SECRET, scopes: ['issues:read'] },
+        },
+      },
+    });
+    const preview = await run('import', 'cursor');
+    expect(preview.stderr).toContain('A secret is copied in plain text: auth.clientSecret\n');
+    expect(preview.stderr).toMatch(/^\+ +"clientSecret": "\[redacted\]"/m);
+    expect((await run('import', 'cursor', '--yes')).code).toBe(0);
+    expect(JSON.parse(await readFile(home.config, 'utf8')).servers.issues.auth).toEqual({
+      type: 'oauth',
+      clientId: 'abc',
+      clientSecret: SECRET,
+      scopes: ['issues:read'],
+    });
+    const gemini = home.file('gemini.json');
+    const exported = await run('export', 'issues', '--to', 'gemini', '--file', gemini);
+    expect(exported.stderr).toMatch(/^\+ +"clientSecret": "\[redacted\]"/m);
+    const toVsCode = await run('export', 'issues', '--to', 'vscode', '--file', '-');
+    expect(toVsCode.stderr).toContain('issues: VS Code does not support auth.clientSecret, auth.scopes');
+    const shown = [preview, exported, toVsCode].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    expect(shown.join('')).not.toContain(SECRET);
   });
 });

@@ -116,6 +116,11 @@ describe('add', () => {
     [['-e', 'GITHUB_TOKEN=hunter2', '--', 'cmd'], 'env.GITHUB_TOKEN'],
     [['https://example.invalid', '-H', 'Authorization: Bearer hunter2'], 'headers.Authorization'],
     [['{"command":"cmd","env":{"API_KEY":"hunter2"}}'], 'env.API_KEY'],
+    [['{"url":"https://example.invalid","auth":{"type":"bearer","token":"hunter2"}}'], 'auth.token\n'],
+    [
+      ['{"command":"cmd","credentials":{"ada":{"env":{"API_KEY":"hunter2","LEVEL":"1"}}}}'],
+      'credentials.ada.env.API_KEY\n',
+    ],
   ])('warns about a secret in plain text: %j', async (words, place) => {
     const { code, stderr } = await run('add', 'sec', ...words);
     expect(code).toBe(0);
@@ -176,7 +181,7 @@ describe('remove', () => {
     const close = await run('remove', 'fils');
     expect(close.code).toBe(11);
     expect(close.stderr).toContain('Did you mean "files"?');
-    expect((await run('remove', 'zzzzzz')).stderr).toContain('There are: files');
+    expect((await run('remove', 'zzzzzz')).stderr).toContain('Configured servers: files');
   });
 });
 

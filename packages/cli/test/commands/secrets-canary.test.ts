@@ -140,6 +140,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   remove: ['gone --json'],
   schema: [''],
   calls: ['', '--json --verbose'],
+  incidents: ['', 'stays', '--json'],
   stats: ['--json'],
   // The calls between its start and its end go through the daemon.
   serve: ['status', 'start --port 0 --verbose', 'status --json', 'stop'],
@@ -162,6 +163,8 @@ const ATTACHED = [
   'calls --json',
   'calls --search leak',
   'stats --json',
+  'incidents --json',
+  'incidents',
 ];
 /** These run one after the other, after all others. */
 const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout|serve|setup)\b/;

@@ -178,7 +178,7 @@ describe.skipIf(!HAS_TERMINAL)(`at a terminal${NEEDS_TERMINAL}`, () => {
     rotating.press('short', KEYS.enter);
     await rotating.see('at least 8');
     rotating.press('-but-longer', KEYS.enter);
-    await rotating.see('The same again');
+    await rotating.see('Repeat the passphrase');
     rotating.press('short-but-longer', KEYS.enter);
     await rotating.see('derived from your passphrase');
     expect(await rotating.ended).toBe(0);
@@ -195,7 +195,7 @@ describe.skipIf(!HAS_TERMINAL)(`at a terminal${NEEDS_TERMINAL}`, () => {
     const rotating = open('rotate', '--to', 'passphrase');
     await rotating.see('New passphrase');
     rotating.press('one of them', KEYS.enter);
-    await rotating.see('The same again');
+    await rotating.see('Repeat the passphrase');
     rotating.press('another one', KEYS.enter);
     await rotating.see('do not match');
     expect(await rotating.ended).toBe(13);

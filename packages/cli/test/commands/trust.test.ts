@@ -44,6 +44,7 @@ describe('a hostile project', () => {
     schema: [[]],
     completion: [['bash']],
     calls: [[], ['show', 'evil'], ['replay', 'evil']],
+    incidents: [[], ['evil']],
     stats: [[], ['evil']],
     serve: [['--stdio'], ['start', '--port', '0'], ['status'], ['stop']],
     bridge: [['--port', '70000']],

@@ -26,6 +26,14 @@ const read = async <T>(path: string, token = daemon.token): Promise<T> => {
   return (await response.json()) as T;
 };
 
+/** How many calls the daemon has made to a server. */
+const callsOf = async (server: string, { url, token }: RunningDaemon = daemon): Promise<number> => {
+  const response = await fetch(`${url}/api/servers/${server}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return ((await response.json()) as { calls: { total: number } }).calls.total;
+};
+
 const withAndWithout = async (words: readonly string[], stdin?: string) => {
   const options = { home, ...(stdin !== undefined && { stdin }) };
   const attached = await turnbuckle(words, options);
@@ -129,8 +137,10 @@ describe('a command with a running daemon', () => {
   ])('opens its own connections with %s', async (flag, value) => {
     const mark = `own${flag.replaceAll('-', '')}`;
     const words = ['call', 'echo', 'echo', `text=${mark}`, flag, value].filter((word) => word !== '');
+    const before = await callsOf('echo');
     await turnbuckle(words, { home });
-    expect(await json<unknown[]>(['calls', '--search', mark], { home })).toEqual([]);
+    expect(await json<unknown[]>(['calls', '--search', mark], { home })).toHaveLength(1);
+    expect(await callsOf('echo')).toBe(before);
   });
 
   it("opens its own connections for a project's servers, unless the daemon has them", async () => {
@@ -144,7 +154,8 @@ describe('a command with a running daemon', () => {
     const there = await startDaemon([], { home: own });
     expect((await turnbuckle(words, { home: own })).stdout).toBe('hi\n');
     const logged = await json<unknown[]>(['calls', '--server', 'local'], { home: own });
-    expect(logged).toHaveLength(1);
+    expect(logged).toHaveLength(2);
+    expect(await callsOf('local', there)).toBe(1);
     await there.stop();
   });
 });

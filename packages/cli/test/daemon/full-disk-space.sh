@@ -42,7 +42,7 @@ tries=0
 until grep -q 'running at' "$output" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 step before node "$bin" call demo echo text=hi
 spoil
-url=$(sed -n 's/.*running at \(http[^ ]*\).*/\1/p' "$output")
+url=$(sed -n 's/^Turnbuckle is running at \(http[^ ]*\).*/\1/p' "$output")
 step token node "$bin" token create one
 step api node -e 'fetch(process.argv[1] + "/api/tokens", { method: "POST",
   headers: { authorization: "Bearer " + process.argv[2], "content-type": "application/json" },

@@ -15,8 +15,15 @@ export interface RunningDaemon {
 }
 
 /** The caller ends it with `stop`. */
-export async function startDaemon(words: readonly string[], options: RunOptions): Promise<RunningDaemon> {
-  const child = start(['serve', '--port', '0', '--json', ...words], options);
+export const startDaemon = (words: readonly string[], options: RunOptions): Promise<RunningDaemon> =>
+  startServing(['serve', '--port', '0', ...words], options);
+
+/** The same for the bridge alone. */
+export const startBridge = (words: readonly string[], options: RunOptions): Promise<RunningDaemon> =>
+  startServing(['bridge', ...words], options);
+
+async function startServing(words: readonly string[], options: RunOptions): Promise<RunningDaemon> {
+  const child = start([...words, '--json'], options);
   const ended = finished(child);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> => {
     if (child.exitCode === null) child.kill(signal);

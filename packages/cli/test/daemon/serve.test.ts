@@ -90,7 +90,7 @@ describe('serve in the foreground', () => {
     const { listensAt } = await json<{ listensAt?: string }>(['serve', 'status'], { home });
     const { stderr } = await daemon.stop();
     const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    expect(stderr.includes(`warning The daemon listens on ${address}. Other machines can reach it`)).toBe(
+    expect(stderr.includes(`"text":"The daemon listens on ${address}. Other machines can reach it`)).toBe(
       isOpen,
     );
     expect(shown.stdout.includes(`It listens on http://${address}`)).toBe(isOpen);
@@ -185,7 +185,7 @@ describe('serve in the background', () => {
     });
     const shown = await turnbuckle(['serve', 'status'], { home, env: { TZ: 'Asia/Kolkata' } });
     expect(shown.stdout).toMatch(
-      /, running since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n\d of 2 servers are connected(, \d (is|are) connecting)?\. /,
+      /\nLog file: \S+daemon\.log\npid \d+, running since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n\d of 2 servers are connected(, \d (is|are) connecting)?\. /,
     );
     expect(await json(['serve', 'status'], { home })).toMatchObject({
       running: true,
@@ -206,7 +206,9 @@ describe('serve in the background', () => {
     expect(isAlive(restarted.pid)).toBe(false);
     expect((await turnbuckle(['serve', 'status'], { home })).code).toBe(3);
     expect((await turnbuckle(['serve', 'stop'], { home })).code).toBe(0);
-    expect(await readFile(started.log, 'utf8')).toContain('Turnbuckle is running at');
+    expect(await readFile(started.log, 'utf8')).toMatch(
+      /"kind":"daemon-started","text":"Turnbuckle \S+ is running at /,
+    );
   });
 
   it('outlives the server whose shell started it', async () => {

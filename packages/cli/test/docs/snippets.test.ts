@@ -10,6 +10,7 @@ const PAGES = [
   { page: 'docs/secrets.md', directory: undefined },
   { page: 'docs/permissions.md', directory: undefined },
   { page: 'docs/daemon.md', directory: undefined },
+  { page: 'docs/incidents.md', directory: undefined },
   { page: 'README.md', directory: root },
 ].map((one) => ({ ...one, steps: findSteps(one.page, readText(one.page)) }));
 

@@ -36,6 +36,28 @@ describe('the table of tools in docs/importing.md', () => {
   );
 });
 
+describe('the table of sign-ins and sandboxes in docs/importing.md', () => {
+  it('has the settings that each tool has a place for', () => {
+    const head = ['name', '`auth` of type `oauth`', '`auth` of type `none`', '`sandbox`'];
+    const rows = rowsOf(readText('docs/importing.md'), head);
+    const stated = rows.map(([name = '', oauth = '', none, sandbox]) => [
+      ...codeIn(name),
+      codeIn(oauth).sort(),
+      none,
+      sandbox,
+    ]);
+    const actual = CLIENTS.filter(({ dialect }) => (dialect.oauth ?? dialect.sandbox) !== undefined).map(
+      ({ id, dialect: { oauth, sandbox } }) => [
+        id,
+        [...new Set([...Object.keys(oauth?.keys ?? {}), ...(oauth?.port ? ['redirectUri'] : [])])].sort(),
+        oauth?.off === undefined ? '' : 'yes',
+        sandbox === undefined ? '' : 'yes',
+      ],
+    );
+    expect(stated).toEqual(actual);
+  });
+});
+
 describe('the table of exit codes in docs/command-line.md', () => {
   it('has the exit code of every error', () => {
     const rows = rowsOf(readText('docs/command-line.md'), ['exit', 'when']);

@@ -7,7 +7,7 @@ import { initialize } from '../../../gateway/test/mcp/raw-client.js';
 import type { Stand } from '../../../gateway/test/mcp/stand.js';
 import { openUpstream, type Upstream } from '../../../gateway/test/threats/upstream.js';
 import { createHome, type Home } from '../commands/turnbuckle.js';
-import { post, type RunningDaemon, startDaemon, stateOf } from '../daemon/running-daemon.js';
+import { post, type RunningDaemon, startBridge, startDaemon, stateOf } from '../daemon/running-daemon.js';
 import { type Guard, itemOf, MOVED, OTHER_SERVER, OWN_RULES, type Row, RULES, type Who } from './table.js';
 
 export interface Stage {
@@ -17,6 +17,8 @@ export interface Stage {
   token(who: Who, guard?: Guard): string;
   /** The daemon's URL for a request with this guard: the daemon limits the number of wrong tokens from one address. */
   urlFor(guard: Guard | undefined): Promise<string>;
+  /** The same for the bridge that runs beside the daemon. */
+  aloneUrlFor(guard: Guard | undefined): Promise<string>;
   /** The session id of a legacy client; the same for the same path and token. */
   session(path: string, token: string): Promise<string>;
   /** The log rows of this item. */
@@ -67,6 +69,7 @@ function openServer(names: readonly string[], hasMoved: () => boolean): Promise<
 const settingsOf = (upstream: Upstream, neighbour: Upstream, rules: readonly object[]): object => ({
   servers: { up: { url: upstream.url }, neighbour: { url: neighbour.url } },
   pins: 'all',
+  resourceTools: true,
   rules,
   daemon: {
     // With one place, each endpoint in a request replaces the one before, and connects again when it returns.
@@ -133,6 +136,13 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
   const over = new AbortController();
   const denying = denyAll(() => owner, over.signal).catch(() => {});
   const detours: Server[] = [];
+  let alone: RunningDaemon | undefined;
+  const reach = async (place: string, guard: Guard | undefined): Promise<string> => {
+    if (guard !== 'token revoked') return place;
+    const detour = await openDetour(Number(new URL(place).port), detours.length);
+    detours.push(detour);
+    return `http://127.0.0.1:${(detour.address() as AddressInfo).port}`;
+  };
   const sessions = new Map<string, Promise<string>>();
   const callInline = (of: Upstream, tool: string) =>
     post(owner, '/mcp/call', { endpoint: { url: of.url }, tool_name: tool });
@@ -148,12 +158,8 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
       if (guard === 'token revoked') return tokens.gone;
       return guard === 'capability missing' ? tokens.poor : tokens.agent;
     },
-    urlFor: async (guard) => {
-      if (guard !== 'token revoked') return url;
-      const detour = await openDetour(Number(new URL(url).port), detours.length);
-      detours.push(detour);
-      return `http://127.0.0.1:${(detour.address() as AddressInfo).port}`;
-    },
+    urlFor: (guard) => reach(url, guard),
+    aloneUrlFor: (guard) => reach(alone?.url ?? '', guard),
     session: (path, token) => {
       const key = `${path} ${token}`;
       const found = sessions.get(key) ?? initialize(stand, { path, token });
@@ -190,12 +196,14 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
       // The daemon may notice the file late; the test's own timeout ends an endless wait.
       while ((await get<{ rules: object[] }>(owner, '/api/rules')).rules.length !== RULES.length)
         await delay(30);
+      alone = await startBridge(['--port', '0'], { home });
+      await post({ ...owner, url: alone.url }, '/mcp/call', { server: 'up', tool_name: names[0] });
       mark = upstream.noted.length;
     },
     close: async () => {
       over.abort();
       await denying;
-      await daemon.stop('SIGKILL');
+      await Promise.all([daemon.stop('SIGKILL'), alone?.stop('SIGKILL')]);
       for (const detour of detours) detour.close();
       await Promise.all([upstream.close(), neighbour.close(), home.remove()]);
     },

@@ -3,9 +3,19 @@ import { type Caller, createRuntime, type Runtime, type RuntimeOptions, Turnbuck
 import { modern, type RawAnswer, send } from '../../../gateway/test/mcp/raw-client.js';
 import type { Stand } from '../../../gateway/test/mcp/stand.js';
 import { turnbuckle } from '../commands/turnbuckle.js';
-import { type StdioClient, startClient } from '../daemon/conversation.js';
 import { post } from '../daemon/running-daemon.js';
+import {
+  type Body,
+  codeOf,
+  NO_TOKEN,
+  named,
+  notATool,
+  readingTool,
+  readingToolRequest,
+  requestOf,
+} from './requests.js';
 import type { Stage } from './stage.js';
+import { type StdioClients, stdioSurface } from './stdio-surface.js';
 import {
   type Cell,
   type Guard,
@@ -17,32 +27,10 @@ import {
   type Who,
 } from './table.js';
 
-type Body = Record<string, unknown>;
-type Ask = (method: string, params: Body, cell: Cell) => Promise<unknown>;
-
 const WHO = ['agent', 'host'] as const;
 const ERAS = ['modern', 'legacy'] as const;
 const EVERYTHING = ['mcp_integration'];
-const NO_TOKEN = 'it has no token';
 const ONLY_TOOLS = 'it is for tools alone';
-
-/** The error code of a response, in the place where the protocol of the entry point has it. */
-export function codeOf(answer: unknown): string {
-  const { code, error, result, success } = Object(answer) as Body;
-  const meta = Object(Object(result)._meta)['turnbuckle/error'];
-  const found = [code, Object(Object(error).data).code, Object(error).code, Object(meta).code];
-  const first = found.find((one) => one !== undefined);
-  return first === undefined && (result !== undefined || success === true) ? 'OK' : String(first);
-}
-
-const named = (who: Who) => (guard: Guard) =>
-  who === 'host' ? undefined : guard === 'capability missing' ? 'poor' : 'agent';
-
-/** The MCP request for a cell. */
-function requestOf({ kind, item }: Cell): [method: string, params: Body] {
-  if (kind === 'tool') return ['tools/call', { name: `up_${item}`, arguments: {} }];
-  return kind === 'resource' ? ['resources/read', { uri: item }] : ['prompts/get', { name: `up_${item}` }];
-}
 
 // --- the library -----------------------------------------------------------------------------------------
 
@@ -53,7 +41,13 @@ export interface Library {
 
 export async function openLibrary(stage: Stage, options: RuntimeOptions): Promise<Library> {
   const servers = { up: { url: stage.upstream.url } };
-  const runtime = await createRuntime({ servers, rules: [...RULES], pins: 'all', ...options });
+  const runtime = await createRuntime({
+    servers,
+    rules: [...RULES],
+    pins: 'all',
+    resourceTools: true,
+    ...options,
+  });
   const settled: Array<Row & { readonly tool: string }> = [];
   runtime.on('call.settled', ({ tool, kind, callerId, outcome, error }) =>
     settled.push({ tool, kind, caller: callerId, outcome, code: error?.code }),
@@ -69,8 +63,14 @@ function librarySurface(name: string, who: Who, library: () => Library): Surface
       ? { id: 'poor', capabilities: [OTHER_SERVER] }
       : { id: 'agent', capabilities: EVERYTHING };
   };
-  const call = (runtime: Runtime, { kind, item, guard }: Cell): Promise<unknown> => {
+  const isByTool = name.startsWith('resource tool');
+  const call = (runtime: Runtime, cell: Cell): Promise<unknown> => {
+    const { kind, item, guard } = cell;
     const caller = callerFor(guard);
+    if (isByTool) {
+      const [tool, args] = readingTool(cell);
+      return runtime.call({ tool, arguments: args, caller });
+    }
     if (kind === 'tool') return runtime.callTool('up', item, {}, { caller });
     if (kind === 'resource') return runtime.readResource('up', item, { caller });
     return runtime.getPrompt('up', item, {}, { caller });
@@ -78,14 +78,15 @@ function librarySurface(name: string, who: Who, library: () => Library): Surface
   return {
     name: `${name} as ${who}`,
     who,
-    approver: name === 'library' ? 'available' : 'missing',
+    approver: name.includes('alone') ? 'missing' : 'available',
     caller: named(who),
     attempt: (cell) =>
       call(library().runtime, cell).then(
         () => 'OK',
         (error: unknown) => (error instanceof TurnbuckleError ? error.code : String(error)),
       ),
-    notApplicable: (guard) => (guard === 'token revoked' ? NO_TOKEN : undefined),
+    notApplicable: (guard, kind) =>
+      guard === 'token revoked' ? NO_TOKEN : isByTool ? notATool(guard, kind) : undefined,
     rows: (item) => library().rows(item),
   };
 }
@@ -94,14 +95,19 @@ function librarySurface(name: string, who: Who, library: () => Library): Surface
 
 const COMMANDS: Readonly<Record<Kind, string>> = { tool: 'call', resource: 'read', prompt: 'prompt' };
 
-async function runCommand(stage: Stage, { kind, item }: Cell, more: CommandOptions): Promise<string> {
-  const words = [COMMANDS[kind], 'up', item, '--json', ...(more.words ?? [])];
+async function runCommand(stage: Stage, cell: Cell, more: CommandOptions): Promise<string> {
+  const [tool, args] = readingTool(cell);
+  const named = more.isByTool
+    ? ['call', 'native', tool, ...Object.entries(args).map((pair) => pair.join('='))]
+    : [COMMANDS[cell.kind], 'up', cell.item];
+  const words = [...named, '--json', ...(more.words ?? [])];
   const { code, stdout, stderr } = await turnbuckle(words, { home: stage.home, env: more.env ?? {} });
   if (code === 0) return 'OK';
   return stdout === '' ? `${code} ${stderr}` : codeOf(JSON.parse(stdout));
 }
 
 interface CommandOptions {
+  readonly isByTool?: boolean;
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -115,20 +121,36 @@ function ownCommand(stage: () => Stage, who: Who): Surface {
     name: `command as ${who}`,
     who,
     approver: 'missing',
-    caller: named(who),
+    caller: () => (who === 'agent' ? 'agent' : undefined),
     attempt: (cell) =>
       runCommand(stage(), cell, { words: ['--no-daemon', ...(who === 'agent' ? as(cell.guard) : [])] }),
     notApplicable: (guard, kind) => {
       if (guard === 'token revoked') return NO_TOKEN;
       return who === 'agent' && kind !== 'tool' ? 'read and prompt have no --as' : undefined;
     },
-    unlogged: () => 'a command with its own connections keeps no log (docs/log.md)',
   };
 }
 
-function commandThroughDaemon(stage: () => Stage, who: Who): Surface {
+/** Unlike `read` and `prompt`, `call` can be made for an agent. */
+function ownToolCommand(stage: () => Stage, who: Who): Surface {
+  const own = ownCommand(stage, who);
+  const as = (guard: Guard | undefined): string[] =>
+    who === 'host'
+      ? []
+      : ['--as', 'agent', ...(guard === 'capability missing' ? ['--capability', OTHER_SERVER] : [])];
   return {
-    name: `command by daemon as ${who}`,
+    ...own,
+    name: `resource tool ${own.name}`,
+    attempt: (cell) =>
+      runCommand(stage(), cell, { isByTool: true, words: ['--no-daemon', ...as(cell.guard)] }),
+    notApplicable: (guard, kind) => (guard === 'token revoked' ? NO_TOKEN : notATool(guard, kind)),
+  };
+}
+
+function commandThroughDaemon(stage: () => Stage, who: Who, isByTool = false): Surface {
+  return {
+    ...(isByTool && { notApplicable: notATool }),
+    name: `${isByTool ? 'resource tool ' : ''}command by daemon as ${who}`,
     who,
     approver: 'available',
     caller: named(who),
@@ -136,17 +158,25 @@ function commandThroughDaemon(stage: () => Stage, who: Who): Surface {
       const isFound = who === 'host' && cell.guard !== 'token revoked';
       const { urlFor, token } = stage();
       const env = { MCP_BRIDGE_URL: await urlFor(cell.guard), TURNBUCKLE_TOKEN: token(who, cell.guard) };
-      return runCommand(stage(), cell, isFound ? {} : { env });
+      return runCommand(stage(), cell, isFound ? { isByTool } : { isByTool, env });
     },
   };
 }
 
 // --- the bridge ------------------------------------------------------------------------------------------
 
-function bridgeSurface(stage: () => Stage, way: 'bridge' | 'batch' | 'inline', who: Who): Surface {
-  const ask = async ({ kind, item, guard }: Cell): Promise<unknown> => {
-    const { urlFor, token, upstream } = stage();
-    const at = { url: await urlFor(guard), token: token(who, guard) };
+type BridgeWay = 'bridge' | 'batch' | 'inline' | 'bridge alone' | 'resource tool bridge';
+
+function bridgeSurface(stage: () => Stage, way: BridgeWay, who: Who): Surface {
+  const ask = async (cell: Cell): Promise<unknown> => {
+    const { kind, item, guard } = cell;
+    const { urlFor, aloneUrlFor, token, upstream } = stage();
+    const url = await (way === 'bridge alone' ? aloneUrlFor : urlFor)(guard);
+    const at = { url, token: token(who, guard) };
+    if (way === 'resource tool bridge') {
+      const [tool, args] = readingTool(cell);
+      return (await post(at, '/mcp/call', { tool_name: tool, arguments: args })).body;
+    }
     if (kind === 'resource') return (await post(at, '/resources/read', { server: 'up', uri: item })).body;
     if (kind === 'prompt') return (await post(at, '/prompts/get', { server: 'up', name: item })).body;
     const where = way === 'inline' ? { endpoint: { url: upstream.url } } : { server: 'up' };
@@ -158,10 +188,13 @@ function bridgeSurface(stage: () => Stage, way: 'bridge' | 'batch' | 'inline', w
   return {
     name: `${way} as ${who}`,
     who,
-    approver: 'available',
+    approver: way === 'bridge alone' ? 'missing' : 'available',
     caller: named(who),
     attempt: async (cell) => codeOf(await ask(cell)),
-    notApplicable: (_, kind) => (way !== 'bridge' && kind !== 'tool' ? ONLY_TOOLS : undefined),
+    notApplicable: (guard, kind) => {
+      if (way === 'resource tool bridge') return notATool(guard, kind);
+      return (way === 'batch' || way === 'inline') && kind !== 'tool' ? ONLY_TOOLS : undefined;
+    },
   };
 }
 
@@ -229,6 +262,18 @@ function gatewaySurfaces(stage: () => Stage, tasks: ReadonlyMap<string, string>)
   return ERAS.flatMap((era) =>
     WHO.flatMap((token) => [
       gatewaySurface(stage, { name: 'gateway', era, token, who: token, pathOf: () => '/mcp' }),
+      gatewaySurface(stage, {
+        ...{ name: 'resource tool', era, token, who: token },
+        pathOf: () => '/mcp',
+        request: readingToolRequest,
+        notApplicable: notATool,
+      }),
+      gatewaySurface(stage, {
+        ...{ name: 'resource tool strict view', era, token, who: 'agent' },
+        pathOf: narrowed('/mcp/strict'),
+        request: readingToolRequest,
+        notApplicable: notATool,
+      }),
       gatewaySurface(stage, { name: 'view', era, token, who: token, pathOf: () => '/mcp/one' }),
       // The rules of a view apply to the host as to everybody else.
       gatewaySurface(stage, {
@@ -270,75 +315,6 @@ export async function startTask(stage: Stage, surface: string, cell: Cell): Prom
   return String(Object(body.result?.task).taskId);
 }
 
-// --- stdin and stdout ------------------------------------------------------------------------------------
-
-const HELLO = {
-  protocolVersion: '2025-11-25',
-  capabilities: {},
-  clientInfo: { name: 'table', version: '1' },
-};
-
-export interface StdioClients {
-  ask: Ask;
-  close(): Promise<void>;
-}
-
-/** Clients of `serve --stdio`, one for each kind of caller. */
-export function openStdioClients(stage: () => Stage, words: readonly string[]): StdioClients {
-  const clients = new Map<boolean, Promise<StdioClient>>();
-  const begin = async (isPoor: boolean): Promise<StdioClient> => {
-    const more = isPoor ? ['--capability', OTHER_SERVER] : [];
-    const client = startClient(['serve', '--stdio', ...words, ...more], { home: stage().home });
-    client.send(0, 'initialize', HELLO);
-    await client.response(0);
-    return client;
-  };
-  let id = 0;
-  return {
-    ask: async (method, params, { guard }) => {
-      const isPoor = guard === 'capability missing';
-      const begun = clients.get(isPoor) ?? begin(isPoor);
-      clients.set(isPoor, begun);
-      const client = await begun;
-      id += 1;
-      const own = id;
-      client.send(own, method, params);
-      return client.response(own);
-    },
-    close: async () => {
-      for (const client of clients.values()) await (await client).close();
-    },
-  };
-}
-
-function stdioSurface(stage: () => Stage, way: 'daemon' | 'own', clients: StdioClients): Surface {
-  /** Without a valid token, the client does not start. */
-  const startWithoutToken = async (): Promise<string> => {
-    const { home, urlFor, token } = stage();
-    const env = {
-      MCP_BRIDGE_URL: await urlFor('token revoked'),
-      TURNBUCKLE_TOKEN: token('host', 'token revoked'),
-    };
-    const { stderr } = await turnbuckle(['serve', '--stdio'], { home, env });
-    return /error (\w+)/.exec(stderr)?.[1] ?? stderr;
-  };
-  return {
-    name: `stdio ${way}`,
-    who: 'agent',
-    approver: way === 'daemon' ? 'available' : 'missing',
-    caller: () => 'stdio:table',
-    attempt: async (cell) =>
-      cell.guard === 'token revoked'
-        ? startWithoutToken()
-        : codeOf(await clients.ask(...requestOf(cell), cell)),
-    notApplicable: (guard, kind) => {
-      if (guard !== 'token revoked') return undefined;
-      if (way === 'own') return NO_TOKEN;
-      return kind === 'tool' ? undefined : 'without a token the client does not start, whatever the kind';
-    },
-  };
-}
-
 export interface SurfaceParts {
   readonly stage: () => Stage;
   readonly libraries: { readonly asking: () => Library; readonly alone: () => Library };
@@ -356,9 +332,17 @@ export function createSurfaces({ stage, libraries, tasks, clients }: SurfacePart
       bridgeSurface(stage, 'bridge', who),
       bridgeSurface(stage, 'batch', who),
       bridgeSurface(stage, 'inline', who),
+      bridgeSurface(stage, 'bridge alone', who),
+      librarySurface('resource tool library', who, libraries.asking),
+      librarySurface('resource tool library alone', who, libraries.alone),
+      ownToolCommand(stage, who),
+      commandThroughDaemon(stage, who, true),
+      bridgeSurface(stage, 'resource tool bridge', who),
     ]),
     ...gatewaySurfaces(stage, tasks),
-    stdioSurface(stage, 'daemon', clients.daemon),
-    stdioSurface(stage, 'own', clients.own),
+    ...[false, true].flatMap((isByTool) => [
+      stdioSurface(stage, { way: 'daemon', clients: clients.daemon, isByTool }),
+      stdioSurface(stage, { way: 'own', clients: clients.own, isByTool }),
+    ]),
   ];
 }

@@ -29,8 +29,6 @@ export interface Surface {
   attempt(cell: Cell): Promise<string>;
   /** Why such a cell cannot exist. */
   notApplicable?(guard: Guard, kind: Kind): string | undefined;
-  /** Why such a refusal is not in the log. */
-  unlogged?(guard: Guard, kind: Kind): string | undefined;
   /** The calls it reported itself, if it does not use the daemon's log. */
   rows?(item: string): readonly Row[];
 }

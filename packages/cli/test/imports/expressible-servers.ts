@@ -2,8 +2,10 @@
 /** Random servers that the dialect of a client can express completely. */
 import fc from 'fast-check';
 import type { Client } from '../../src/imports/client.js';
-import type { Dialect } from '../../src/imports/dialect.js';
+import type { Dialect, OAuthSetting } from '../../src/imports/dialect.js';
+import type { AuthDraft } from '../../src/imports/entries/imported-server.js';
 import { type PlaceholderStyle, TURNBUCKLE_STYLE } from '../../src/imports/entries/placeholders.js';
+import { spellingsOf } from '../../src/imports/entries/read-auth.js';
 import type { ServerDraft } from '../../src/imports/index.js';
 
 const PLACEHOLDERS = [
@@ -65,6 +67,44 @@ const SPECIAL: Readonly<Record<string, { env?: Record<string, string>; headers?:
     vibe: { headers: { 'X-Key': 'Key ${K}.' } },
   };
 
+const address = fc.constantFrom('https://login.example.com/a', 'http://127.0.0.1:9000/b?c=d');
+const port = fc.integer({ min: 1024, max: 65_535 });
+
+/** The servers of these tests that somebody signs in to: a redirect URI can depend on it. */
+export const SIGNED_IN_URL = 'https://a.example.com/mcp?x=1#y';
+
+/** Values of a setting of OAuth; `style` is that of the client it is written for. */
+export function oauthValues(setting: OAuthSetting, { style, oauth }: Dialect): fc.Arbitrary<unknown> {
+  if (setting === 'scopes')
+    return fc.array(fc.stringMatching(/^[a-z]{1,6}(:[a-z]{1,6})?$/), { minLength: 1, maxLength: 3 });
+  if (setting === 'redirectUri') {
+    const uri = (number: number) => `http://127.0.0.1:${number}/callback`;
+    return port.map((number) => (oauth?.port?.uri ?? uri)(number, SIGNED_IN_URL));
+  }
+  if (setting === 'issuer')
+    return fc.constantFrom('https://login.example.com', 'https://login.example.com/t');
+  return setting.endsWith('Url') ? address : textIn(style).filter((text) => text !== '');
+}
+
+/** Every sign-in that the dialect can express; undefined if it can express none. */
+function expressibleAuth(dialect: Dialect): fc.Arbitrary<AuthDraft> | undefined {
+  const { oauth } = dialect;
+  if (oauth === undefined) return undefined;
+  const settings = (Object.keys(oauth.keys) as OAuthSetting[]).filter(
+    (setting) => spellingsOf(oauth, setting).length > 0,
+  );
+  const known = oauth.port === undefined ? settings : [...new Set([...settings, 'redirectUri' as const])];
+  const signIn = fc
+    .record(Object.fromEntries(known.map((setting) => [setting, oauthValues(setting, dialect)])), {
+      requiredKeys: [],
+    })
+    .filter((some) => oauth.on !== undefined || Object.keys(some).length > 0)
+    // Mistral Vibe accepts only one of the two.
+    .filter((some) => !('clientId' in some && 'clientMetadataUrl' in some))
+    .map((some): AuthDraft => ({ type: 'oauth', ...some }));
+  return oauth.off === undefined ? signIn : fc.oneof(signIn, fc.constant({ type: 'none' } as const));
+}
+
 /** `dialect` is the dialect of the file that is written. */
 export function expressibleServers(client: Client, dialect: Dialect): fc.Arbitrary<ServerDraft> {
   const { keys = {}, style, transports, timeouts = [] } = dialect;
@@ -98,16 +138,24 @@ export function expressibleServers(client: Client, dialect: Dialect): fc.Arbitra
   );
   const types = (['http', 'sse'] as const).filter((type) => transports[type] !== undefined);
   if (types.length === 0) return stdio;
+  const reach = {
+    type: fc.constantFrom(...types),
+    url: fc.constantFrom(SIGNED_IN_URL, 'http://127.0.0.1:3000/'),
+  };
   const remote = fc.record(
-    {
-      type: fc.constantFrom(...types),
-      url: fc.constantFrom('https://a.example.com/mcp?x=1#y', 'http://127.0.0.1:3000/'),
-      headers: map(SPECIAL[client.id]?.headers),
-      ...shared,
-    },
+    { ...reach, headers: map(SPECIAL[client.id]?.headers), ...shared },
     { requiredKeys: ['type', 'url'] },
   );
-  return fc.oneof(stdio, remote);
+  const auth = expressibleAuth(dialect);
+  if (auth === undefined) return fc.oneof(stdio, remote);
+  const signedIn = fc
+    .record(
+      { ...reach, url: fc.constant(SIGNED_IN_URL), headers: map(), auth, ...shared },
+      { requiredKeys: ['type', 'url', 'auth'] },
+    )
+    // Mistral Vibe accepts either headers or a sign-in.
+    .filter((server) => client.id !== 'vibe' || server.headers === undefined);
+  return fc.oneof(stdio, remote, signedIn);
 }
 
 export const serverName = fc.oneof(

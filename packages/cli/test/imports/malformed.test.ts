@@ -1,11 +1,33 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseServers } from '../../../core/src/config/layers/parse.js';
 import { CLIENTS, readClientConfig, readUnknownConfig, writeClientConfig } from '../../src/imports/index.js';
 import { FIXTURES } from './fixture-table.js';
 import { readFixture } from './read-fixture.js';
 
 const added = [{ name: 'added', config: { command: 'node' } }];
 const ids = [...CLIENTS.map(({ id }) => id), 'generic'];
+
+/** Keys in the maps that hold a sign-in or a sandbox. */
+const MEMBERS = [
+  'clientId',
+  'client_id',
+  'CLIENT_ID',
+  'clientSecret',
+  'scope',
+  'scopes',
+  'redirectUri',
+  'callbackPort',
+  'redirect_port',
+  'tokenUrl',
+  'issuer',
+  'type',
+  'enabled',
+  'authServerMetadataUrl',
+  'allowWrite',
+  'allowedDomains',
+  '__proto__',
+];
 
 afterEach(() => {
   expect(Object.keys(Object.prototype)).toEqual([]);
@@ -71,6 +93,28 @@ describe.each(ids)('%s', (client) => {
         },
       ),
       { numRuns: 100 },
+    );
+  });
+
+  it('a file with wrong types gives no sign-in and no sandbox that the runtime rejects', () => {
+    const remote = { url: 'https://x.example.com' };
+    const local = { command: 'x', sandboxEnabled: true };
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => {
+        const members = Object.fromEntries(MEMBERS.map((key) => [key, value]));
+        const entries = {
+          a: { ...remote, oauth: value, auth: value, scopes: value, oauthScopes: value },
+          b: { ...remote, oauth: members, auth: members, oauthClient: members },
+          c: { ...local, sandbox: value, isolation: value },
+          d: { ...local, sandbox: { filesystem: members, network: members } },
+        };
+        const text = JSON.stringify({ mcpServers: entries });
+        const { servers, skipped } = readClientConfig(client, text, { file: 'any.json' });
+        for (const { reason } of skipped) expect(reason).not.toBe('');
+        const configs = Object.fromEntries(servers.map(({ name, config }) => [name, config]));
+        expect([...parseServers(configs).problems.values()].map(String)).toEqual([]);
+      }),
+      { numRuns: 60 },
     );
   });
 });

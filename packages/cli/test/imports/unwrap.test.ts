@@ -42,6 +42,24 @@ describe('a wrapper that is removed', () => {
     expect(notes.join()).toContain('is removed');
   });
 
+  it('keeps the OAuth client that it was given', () => {
+    const info = JSON.stringify({ client_id: 'abc', client_secret: `\${SECRET}` });
+    const metadata = JSON.stringify({ scope: 'read write' });
+    const args = ['-y', 'mcp-remote', URL, '3334', '--static-oauth-client-info', info];
+    const more = ['--static-oauth-client-metadata', metadata];
+    expect(unwrap({ type: 'stdio', command: 'npx', args: [...args, ...more] }).config).toEqual({
+      type: 'http',
+      url: URL,
+      auth: {
+        type: 'oauth',
+        clientId: 'abc',
+        clientSecret: `\${SECRET}`,
+        redirectUri: 'http://localhost:3334/oauth/callback',
+        scopes: ['read', 'write'],
+      },
+    });
+  });
+
   it('moves the value of a variable into the header that used it', () => {
     const line = `npx mcp-remote ${URL} --header Authorization:\${AUTH_HEADER}`;
     expect(unwrap(run(line, { AUTH_HEADER: `Bearer \${TOKEN}` })).config.headers).toEqual({
@@ -67,6 +85,12 @@ describe('a wrapper that is removed', () => {
     expect(config).toEqual({ type: 'http', url: URL, enabled: false, callTimeoutMs: 5 });
   });
 
+  it('reports that a sandbox ends with the process that was in it', () => {
+    const { config, notes } = unwrap({ ...run(`npx mcp-remote ${URL}`), sandbox: 'offline' });
+    expect(config).toEqual({ type: 'http', url: URL });
+    expect(notes.join()).toContain('the sandbox is removed');
+  });
+
   it('starts programs without cmd /c', () => {
     expect(unwrap(run('cmd /c npx -y pkg')).config).toEqual({
       type: 'stdio',
@@ -78,7 +102,13 @@ describe('a wrapper that is removed', () => {
 
 describe('a command that is unchanged', () => {
   it.each([
-    `npx mcp-remote ${URL} --static-oauth-client-info {}`,
+    `npx mcp-remote ${URL} 3334 --static-oauth-client-info {}`,
+    `npx mcp-remote ${URL} 3334 --static-oauth-client-info @client.json`,
+    `npx mcp-remote ${URL} 3334 --static-oauth-client-info {"client_id":"a","other":"b"}`,
+    `npx mcp-remote ${URL} --static-oauth-client-info {"client_id":"a"}`,
+    `npx mcp-remote ${URL} 3334 --host 10.0.0.1 --static-oauth-client-info {"client_id":"a"}`,
+    `npx mcp-remote ${URL} --static-oauth-client-metadata {"client_name":"a"}`,
+    `npx mcp-remote ${URL} --header Authorization:t --static-oauth-client-metadata {"scope":"a"}`,
     `npx mcp-remote ${URL} --unknown`,
     `npx mcp-remote ${URL} --header`,
     `npx mcp-remote ${URL} --header nocolon`,

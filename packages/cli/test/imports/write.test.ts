@@ -111,8 +111,42 @@ url = "https://web.example.com/mcp"
       { name: 'web', config: { url: 'https://changed.example.com/mcp' } },
     ]);
     expect(problems).toEqual([]);
-    expect(text.match(/\[\[mcp_servers\]\]/g)).toHaveLength(3);
+    expect(text.match(/\[\[mcp_servers\]\]/g)).toHaveLength(5);
     expect(readClientConfig('vibe', text).servers[1]?.config.url).toBe('https://changed.example.com/mcp');
+  });
+
+  it('replaces a table of credentials that Mistral Vibe does not accept beside headers', () => {
+    const before = readFixture('vibe.toml');
+    const config = { url: 'https://key.example.com/mcp', headers: { 'X-Key': `\${OTHER}` } };
+    for (const name of ['key', 'tracker']) {
+      const { text = '' } = writeClientConfig('vibe', before, [{ name, config }]);
+      const section = text.slice(text.indexOf(`name = "${name}"`)).split('[[')[0] ?? '';
+      expect(section).toContain('api_key_env = "OTHER"');
+      expect(section).not.toContain('auth');
+    }
+  });
+
+  it('keeps the settings inside a sign-in that Turnbuckle does not have', () => {
+    const before = readFixture('gemini.json');
+    const auth = { type: 'oauth', clientId: 'changed' };
+    const config = { type: 'http', url: 'https://tracker.example.com/mcp', auth };
+    const { text = '' } = writeClientConfig('gemini', before, [{ name: 'tracker', config }]);
+    expect(JSON.parse(text).mcpServers.tracker.oauth).toEqual({
+      audiences: ['https://tracker.example.com'],
+      enabled: true,
+      clientId: 'changed',
+    });
+  });
+
+  it('does not take a server out of a sandbox unless it says so', () => {
+    const before = readFixture('vscode.json');
+    const boxed = { type: 'stdio', command: 'node', args: ['boxed.js'] };
+    const write = (config: object) => {
+      const { text = '' } = writeClientConfig('vscode', before, [{ name: 'boxed', config: { ...config } }]);
+      return JSON.parse(text).servers.boxed.sandboxEnabled;
+    };
+    expect(write(boxed)).toBe(true);
+    expect(write({ ...boxed, sandbox: false })).toBeUndefined();
   });
 
   it('keeps comments and order of YAML', () => {

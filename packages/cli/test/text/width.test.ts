@@ -103,6 +103,11 @@ describe('lines that fit', () => {
     ['a https://example.invalid/long b', 8, 'a\nhttps://example.invalid/long\nb'],
     ['one two\n  three four', 9, 'one two\n  three\n  four'],
     [`${RED}one two${PLAIN} three`, 7, `${RED}one two${PLAIN}\nthree`],
+    ['  Next: Sign in: turnbuckle login web', 30, '  Next: Sign in:\n  turnbuckle login web'],
+    ['See turnbuckle list. Or wait for it', 22, 'See turnbuckle list.\nOr wait for it'],
+    ['run: npx @turnbuckle/cli config refused', 20, 'run:\nnpx @turnbuckle/cli config refused'],
+    ["run: node '/a b/bin.js' doctor web", 20, "run:\nnode '/a b/bin.js' doctor web"],
+    ['run: node dist/bin.js doctor web, or not', 20, 'run:\nnode dist/bin.js doctor web,\nor not'],
   ])('%j in %i columns', (text, width, expected) => {
     expect(wrapLines(text, width)).toBe(expected);
   });

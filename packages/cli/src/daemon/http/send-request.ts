@@ -93,7 +93,9 @@ class PendingRequest {
     socket.once('error', (error) => this.#fail(this.#noResponse(error.message)));
     socket.once('close', () => this.#onEnd());
     if (idleTimeoutMs !== undefined)
-      socket.setTimeout(idleTimeoutMs, () => this.#fail(this.#noResponse('it is silent')));
+      socket.setTimeout(idleTimeoutMs, () =>
+        this.#fail(this.#noResponse('it did not send anything in time')),
+      );
     socket.setNoDelay(true);
     // Last: a signal that aborted while the socket was created closes it here.
     onAbort(signal, this.#onAbort);

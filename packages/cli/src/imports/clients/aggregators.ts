@@ -1,6 +1,6 @@
 /** Other programs that gather servers behind one address. */
 import type { Client } from '../client.js';
-import type { Dialect, MutableDraft } from '../dialect.js';
+import type { Dialect, MutableDraft, SandboxKeys } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
 import { ENV_PREFIX_STYLE, KEYRING_STYLE, SHELL_STYLE } from '../entries/placeholder-styles.js';
 import { type Entry, isEntry, omitKeys, ownValue } from '../formats/plain-value.js';
@@ -32,6 +32,37 @@ export const oneMcp: Client = {
       { key: 'requestTimeout', unit: 'ms', to: 'callTimeoutMs' },
       { key: 'timeout', unit: 'ms', to: 'callTimeoutMs' },
     ],
+    oauth: {
+      keys: {
+        clientId: 'oauth.clientId',
+        clientSecret: 'oauth.clientSecret',
+        redirectUri: 'oauth.redirectUrl',
+        scopes: 'oauth.scopes',
+      },
+    },
+  },
+};
+
+/** Its own limits cannot be set for a server, so only the switch is carried. Containers are not a sandbox of ours. */
+const isolation: SandboxKeys = {
+  keys: ['isolation.mode'],
+  read(fields, _turn, notes) {
+    const given = fields.rest().isolation;
+    if (!isEntry(given) || given.mode !== 'sandbox') return undefined;
+    fields.any('isolation');
+    const others = Object.keys(omitKeys(given, 'mode', 'enabled'));
+    if (others.length > 0) notes.push(`not imported: ${others.map((key) => `isolation.${key}`).join(', ')}`);
+    notes.push('the sandbox of mcpproxy has other limits: check those of Turnbuckle with turnbuckle doctor');
+    return true;
+  },
+  write(sandbox, entry, notes) {
+    entry.isolation = { mode: 'sandbox' };
+    const lost = typeof sandbox === 'object' ? Object.keys(sandbox) : sandbox === true ? [] : ['preset'];
+    notes.push(
+      lost.length === 0
+        ? 'the sandbox of mcpproxy has other limits'
+        : `the sandbox of mcpproxy has other limits and does not support ${lost.map((key) => `sandbox.${key}`).join(', ')}`,
+    );
   },
 };
 
@@ -47,6 +78,15 @@ export const mcpProxyGo: Client = {
     typeKey: 'protocol',
     transports: { stdio: 'stdio', http: 'streamable-http', sse: 'sse' },
     keys: { cwd: 'working_dir' },
+    oauth: {
+      keys: {
+        clientId: 'oauth.client_id',
+        clientSecret: 'oauth.client_secret',
+        redirectUri: 'oauth.redirect_uri',
+        scopes: 'oauth.scopes',
+      },
+    },
+    sandbox: isolation,
     switchKey: 'enabled',
     normalizeEntry(entry, notes) {
       const rest = omitKeys(entry, 'quarantined');
@@ -62,7 +102,22 @@ export const mcpHub: Client = {
   label: 'MCPHub',
   format: 'json',
   candidates: (at) => [at.project('mcp_settings.json')],
-  dialect: { ...sharedDialect, switchKey: 'enabled', normalizeEntry: hubTools },
+  dialect: {
+    ...sharedDialect,
+    oauth: {
+      keys: {
+        clientId: 'oauth.clientId',
+        clientSecret: 'oauth.clientSecret',
+        authUrl: 'oauth.authorizationEndpoint',
+        tokenUrl: 'oauth.tokenEndpoint',
+        revocationUrl: 'oauth.revocationEndpoint',
+        redirectUri: 'oauth.redirectUri',
+        scopes: 'oauth.scopes',
+      },
+    },
+    switchKey: 'enabled',
+    normalizeEntry: hubTools,
+  },
 };
 
 /** Tools are a map by name with a switch each. */
@@ -96,10 +151,30 @@ export const mcporter: Client = {
       includeTools: 'allowedTools',
       excludeTools: 'blockedTools',
     },
+    oauth: {
+      keys: {
+        clientId: ['oauthClientId', 'oauth_client_id'],
+        clientSecret: ['oauthClientSecret', 'oauth_client_secret'],
+        redirectUri: ['oauthRedirectUrl', 'oauth_redirect_url'],
+        scopes: ['oauthScope', 'oauth_scope'],
+      },
+      scopesAs: 'text',
+      on: { key: 'auth', value: 'oauth' },
+      ownedKeys: ['oauthClientSecretEnv'],
+    },
     ownedKeys: ['bearerToken', 'bearerTokenEnv'],
+    normalizeEntry: namedSecret,
     readExtras: readBearerToken,
   },
 };
+
+/** The name of a variable means the same as a placeholder for it. */
+function namedSecret(entry: Entry): Entry {
+  const { oauthClientSecretEnv: name, ...rest } = entry;
+  return typeof name === 'string' && rest.oauthClientSecret === undefined
+    ? { ...rest, oauthClientSecret: `\${${name}}` }
+    : entry;
+}
 
 function readBearerToken(draft: MutableDraft, fields: FieldReader): void {
   if (draft.type === 'stdio') return;

@@ -6,7 +6,7 @@ import type { Client, LocatedEntry, ReadOptions } from '../client.js';
 import type { Dialect } from '../dialect.js';
 import type { Approvals } from '../entries/imported-server.js';
 import { SHELL_STYLE } from '../entries/placeholder-styles.js';
-import { isEntry, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
+import { type Entry, isEntry, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
 import { entriesOf } from '../locate-entries.js';
 
 const dialect: Dialect = {
@@ -15,7 +15,18 @@ const dialect: Dialect = {
   typeKey: 'type',
   transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
-  normalizeEntry: readToolPolicies,
+  // The client keeps a secret in its own store, never in a file.
+  oauth: {
+    keys: { clientId: 'oauth.clientId', issuer: 'oauth.issuer', scopes: 'oauth.scopes' },
+    ownedKeys: ['oauth.authServerMetadataUrl'],
+    scopesAs: 'text',
+    port: { key: 'oauth.callbackPort', uri: (port) => `http://localhost:${port}/callback` },
+  },
+  normalizeEntry(entry, notes) {
+    const read = readToolPolicies(entry);
+    return typeof read === 'string' ? read : withIssuer(read, notes);
+  },
+  finalizeEntry: withMetadataUrl,
 };
 
 const MANAGED = {
@@ -137,8 +148,33 @@ function namesIn(rules: unknown): string[] {
     : [];
 }
 
+const METADATA_PATH = '/.well-known/oauth-authorization-server';
+const OPENID_PATH = '/.well-known/openid-configuration';
+
+/** The address of an issuer's metadata begins or ends with a fixed path. */
+function withIssuer(entry: Entry, notes: string[]): Entry {
+  const { authServerMetadataUrl: address, ...oauth } = isEntry(entry.oauth) ? entry.oauth : {};
+  if (typeof address !== 'string' || !URL.canParse(address) || address.includes('${')) return entry;
+  const { origin, pathname, search } = new URL(address);
+  const isOpenId = pathname.endsWith(OPENID_PATH);
+  const isOther = pathname !== METADATA_PATH && !pathname.startsWith(`${METADATA_PATH}/`);
+  if (search !== '' || (isOther && !isOpenId)) return entry;
+  if (isOpenId)
+    notes.push('oauth.authServerMetadataUrl becomes the issuer, whose metadata Turnbuckle finds itself');
+  const path = isOpenId ? pathname.slice(0, -OPENID_PATH.length) : pathname.slice(METADATA_PATH.length);
+  return { ...entry, oauth: { ...oauth, issuer: `${origin}${path}` } };
+}
+
+function withMetadataUrl(entry: Entry): Record<string, unknown> {
+  const { issuer, ...oauth } = isEntry(entry.oauth) ? entry.oauth : {};
+  if (typeof issuer !== 'string' || !URL.canParse(issuer)) return { ...entry };
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname === '/' ? '' : pathname;
+  return { ...entry, oauth: { ...oauth, authServerMetadataUrl: `${origin}${METADATA_PATH}${path}` } };
+}
+
 /** The agent SDK gives each tool a policy; a tool that is always denied is one that is left out. */
-function readToolPolicies(entry: Readonly<Record<string, unknown>>) {
+function readToolPolicies(entry: Entry): Entry | string {
   if (entry.type === 'sdk') return 'it exists only inside the program that created it';
   if (!Array.isArray(entry.tools)) return entry;
   const denied = entry.tools

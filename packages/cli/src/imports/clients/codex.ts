@@ -1,4 +1,5 @@
 /** Codex: tables in TOML; values from the environment have keys of their own instead of placeholders. */
+import { createHash } from 'node:crypto';
 import type { Client } from '../client.js';
 import type { Dialect, MutableDraft } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
@@ -24,6 +25,10 @@ const dialect: Dialect = {
     { key: 'startup_timeout_ms', unit: 'ms', to: 'connectTimeoutMs' },
     { key: 'tool_timeout_sec', unit: 's', to: 'callTimeoutMs' },
   ],
+  oauth: {
+    keys: { clientId: 'oauth.client_id', scopes: 'scopes' },
+    port: { key: 'oauth.callback_port', uri: callbackUri },
+  },
   switchKey: 'enabled',
   ownedKeys: ['env_http_headers', 'bearer_token_env_var', 'env_vars'],
   normalizeEntry: (entry) =>
@@ -48,6 +53,15 @@ export const codex: Client = {
   ],
   dialect,
 };
+
+/** Codex tells its servers apart by a part of the path. */
+function callbackUri(port: number, serverUrl: string): string {
+  const url = URL.canParse(serverUrl) ? new URL(serverUrl) : undefined;
+  if (url === undefined) return `http://127.0.0.1:${port}/callback`;
+  url.hash = '';
+  const id = createHash('sha256').update(url.href).digest().subarray(0, 9).toString('base64url');
+  return `http://127.0.0.1:${port}/callback/${id}`;
+}
 
 function readEnvironmentKeys(draft: MutableDraft, fields: FieldReader, notes: string[]): void {
   if (draft.type === 'stdio') {

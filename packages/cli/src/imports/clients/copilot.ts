@@ -19,11 +19,15 @@ export const copilot: Client = {
     transports: { stdio: 'local', http: 'http', sse: 'sse' },
     keys: { includeTools: 'tools' },
     timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
+    // The client keeps a secret in the keychain, never in a file.
+    oauth: { keys: { clientId: 'oauthClientId' } },
     ownedKeys: ['tools'],
     normalizeEntry(entry) {
-      if (!Array.isArray(entry.tools)) return entry;
-      const tools = stringsIn(entry.tools);
-      return { ...omitKeys(entry, 'tools'), ...(tools.includes('*') ? {} : { includeTools: tools }) };
+      // A client without a secret is a public one, here too.
+      const plain = entry.oauthPublicClient === true ? omitKeys(entry, 'oauthPublicClient') : entry;
+      if (!Array.isArray(plain.tools)) return plain;
+      const tools = stringsIn(plain.tools);
+      return { ...omitKeys(plain, 'tools'), ...(tools.includes('*') ? {} : { includeTools: tools }) };
     },
     finalizeEntry: (entry) => ({ tools: ['*'], ...entry }),
   },

@@ -17,7 +17,23 @@ const dialect: Dialect = {
     excludeTools: 'excludeTools',
   },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'callTimeoutMs' }],
-  normalizeEntry: typedByAddress,
+  oauth: {
+    keys: {
+      clientId: 'oauth.clientId',
+      clientSecret: 'oauth.clientSecret',
+      authUrl: 'oauth.authorizationUrl',
+      tokenUrl: 'oauth.tokenUrl',
+      redirectUri: 'oauth.redirectUri',
+      scopes: 'oauth.scopes',
+    },
+    on: { key: 'oauth.enabled', value: true },
+  },
+  normalizeEntry: (entry, notes) =>
+    // What the client does when nothing is said.
+    typedByAddress(
+      entry.authProviderType === 'dynamic_discovery' ? omitKeys(entry, 'authProviderType') : entry,
+      notes,
+    ),
   finalizeEntry({ url, ...rest }, { type }) {
     if (url === undefined) return rest;
     return type === 'http' ? { httpUrl: url, ...rest } : { url, ...rest };

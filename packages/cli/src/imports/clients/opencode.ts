@@ -5,6 +5,8 @@ import { BRACE_STYLE } from '../entries/placeholder-styles.js';
 import { type Entry, isEntry, omitKeys, ownValue, ownValueAt } from '../formats/plain-value.js';
 import { locateEntries } from '../locate-entries.js';
 
+const callbackUri = (port: number): string => `http://127.0.0.1:${port}/mcp/oauth/callback`;
+
 const v1Dialect: Dialect = {
   container: ['mcp'],
   style: BRACE_STYLE,
@@ -12,6 +14,17 @@ const v1Dialect: Dialect = {
   transports: { stdio: 'local', http: 'remote' },
   keys: { env: 'environment', cwd: 'cwd' },
   timeouts: [{ key: 'timeout', unit: 'ms', to: 'connectTimeoutMs' }],
+  oauth: {
+    keys: {
+      clientId: 'oauth.clientId',
+      clientSecret: 'oauth.clientSecret',
+      redirectUri: 'oauth.redirectUri',
+      scopes: 'oauth.scope',
+    },
+    scopesAs: 'text',
+    port: { key: 'oauth.callbackPort', uri: callbackUri },
+    off: { key: 'oauth', value: false },
+  },
   switchKey: 'enabled',
   finalizeEntry: (entry) => joinCommand(entry),
 };
@@ -23,6 +36,17 @@ const v2Dialect: Dialect = {
     { key: 'timeout.startup', unit: 'ms', to: 'connectTimeoutMs' },
     { key: 'timeout.request', unit: 'ms', to: 'callTimeoutMs' },
   ],
+  oauth: {
+    keys: {
+      clientId: 'oauth.client_id',
+      clientSecret: 'oauth.client_secret',
+      redirectUri: 'oauth.redirect_uri',
+      scopes: 'oauth.scope',
+    },
+    scopesAs: 'text',
+    port: { key: 'oauth.callback_port', uri: callbackUri },
+    off: { key: 'oauth', value: false },
+  },
   switchKey: 'disabled',
   ownedKeys: ['timeout'],
   normalizeEntry(entry) {

@@ -50,6 +50,9 @@ export const cursor: Client = {
     container: ['mcpServers'],
     style: editorStyle({ folders: true, inputs: false }),
     transports: { stdio: '', http: '' },
+    oauth: {
+      keys: { clientId: 'auth.CLIENT_ID', clientSecret: 'auth.CLIENT_SECRET', scopes: 'auth.scopes' },
+    },
   },
 };
 
@@ -89,6 +92,8 @@ export const cline: Client = {
     transports: { stdio: '', http: 'streamableHttp', sse: 'sse' },
     keys: { cwd: 'cwd' },
     timeouts: [{ key: 'timeout', unit: 's', to: 'callTimeoutMs' }],
+    // `oauth` is the state of a sign-in, not a setting.
+    oauth: { keys: { clientId: 'oauthClient.clientId', clientSecret: 'oauthClient.clientSecret' } },
   },
 };
 
@@ -97,7 +102,19 @@ export const kiro: Client = {
   label: 'Kiro',
   format: 'json',
   candidates: (at) => [at.project('.kiro', 'settings', 'mcp.json'), at.home('.kiro', 'settings', 'mcp.json')],
-  dialect: { ...standardDialect, style: SHELL_STYLE, keys: { excludeTools: 'disabledTools' } },
+  dialect: {
+    ...standardDialect,
+    style: SHELL_STYLE,
+    keys: { excludeTools: 'disabledTools' },
+    oauth: {
+      keys: {
+        clientId: 'oauth.clientId',
+        clientSecret: 'oauth.clientSecret',
+        redirectUri: 'oauth.redirectUri',
+        scopes: 'oauthScopes',
+      },
+    },
+  },
 };
 
 export const lmStudio: Client = {
@@ -134,6 +151,12 @@ export const crush: Client = {
     transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
     keys: { excludeTools: 'disabled_tools' },
     timeouts: [{ key: 'timeout', unit: 's', to: 'connectTimeoutMs' }],
+    oauth: {
+      keys: { clientId: 'oauth_client_id', clientSecret: 'oauth_client_secret' },
+      port: { key: 'oauth_callback_port', uri: (port) => `http://localhost:${port}/callback` },
+      on: { key: 'oauth', value: true },
+      off: { key: 'oauth', value: false },
+    },
     switchKey: 'disabled',
   },
 };
@@ -152,7 +175,11 @@ export const kimi: Client = {
   format: 'json',
   candidates: (at) => [at.home('.kimi', 'mcp.json')],
   // Its loader takes the transport's name from `transport`.
-  dialect: { ...typedDialect, typeKey: 'transport' },
+  dialect: {
+    ...typedDialect,
+    typeKey: 'transport',
+    oauth: { keys: {}, on: { key: 'auth', value: 'oauth' } },
+  },
 };
 
 export const trae: Client = {

@@ -1,10 +1,24 @@
 /** VS Code: `servers` beside `inputs`, which are asked for once and kept by the editor. */
-import type { Client, SettingsContext } from '../client.js';
+import type { Client, LocatedEntry, SettingsContext } from '../client.js';
+import type { Dialect } from '../dialect.js';
 import type { ImportedInput } from '../entries/imported-server.js';
 import { editorStyle } from '../entries/placeholder-styles.js';
 import { isEntry, ownValue, ownValueAt, stringsIn } from '../formats/plain-value.js';
+import { locateEntries } from '../locate-entries.js';
+import { editorSandbox } from './editor-sandbox.js';
 
 const PRODUCTS = ['Code', 'Code - Insiders'];
+
+const dialect: Dialect = {
+  container: ['servers'],
+  alternativeContainers: [['mcpServers'], ['mcp', 'servers']],
+  style: editorStyle({ folders: true, inputs: true }),
+  typeKey: 'type',
+  transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
+  keys: { cwd: 'cwd' },
+  oauth: { keys: { clientId: 'oauth.clientId' } },
+  sandbox: editorSandbox,
+};
 
 export const vscode: Client = {
   id: 'vscode',
@@ -19,17 +33,21 @@ export const vscode: Client = {
     at.home('.vscode-server', 'data', 'User', 'mcp.json'),
     at.project('.mcp.json'),
   ],
-  dialect: {
-    container: ['servers'],
-    alternativeContainers: [['mcpServers'], ['mcp', 'servers']],
-    style: editorStyle({ folders: true, inputs: true }),
-    typeKey: 'type',
-    transports: { stdio: 'stdio', http: 'http', sse: 'sse' },
-    keys: { cwd: 'cwd' },
-  },
+  dialect,
+  locate: (root) => withSandboxRules(root, locateEntries(root, dialect)),
   inputs: readInputs,
   settings: writeInputs,
 };
+
+/** The rules of the sandbox stand once in the file, for every server that is in it. */
+export function withSandboxRules(root: unknown, entries: readonly LocatedEntry[]): LocatedEntry[] {
+  const sandbox = ownValue(root, 'sandbox');
+  return entries.map((entry) =>
+    isEntry(sandbox) && isEntry(entry.value) && entry.value.sandboxEnabled === true
+      ? { ...entry, value: { sandbox, ...entry.value } }
+      : entry,
+  );
+}
 
 /** What the file asks its user for; entries without an id are of no use. */
 export function readInputs(root: unknown): ImportedInput[] {

@@ -5,6 +5,30 @@ export type Scope = 'user' | 'project' | 'local' | 'managed';
 
 export type DraftTransport = 'stdio' | 'http' | 'sse' | 'websocket';
 
+/** The settings of OAuth that other clients have, too. */
+export interface OAuthDraft {
+  readonly type: 'oauth';
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly clientMetadataUrl?: string;
+  readonly issuer?: string;
+  readonly authUrl?: string;
+  readonly tokenUrl?: string;
+  readonly registrationUrl?: string;
+  readonly revocationUrl?: string;
+  readonly redirectUri?: string;
+  readonly scopes?: readonly string[];
+}
+
+/** Static credentials are headers in every client, so they are headers here. */
+export type AuthDraft = { readonly type: 'none' } | OAuthDraft;
+
+export interface SandboxDraft {
+  readonly preset?: 'strict' | 'offline' | 'standard';
+  readonly write?: readonly string[];
+  readonly network?: boolean;
+}
+
 /** A server in our own shape as it may stand in a file: placeholders unexpanded, defaults left out. */
 export type ServerDraft = {
   readonly type: DraftTransport;
@@ -17,6 +41,8 @@ export type ServerDraft = {
   readonly cwd?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly auth?: AuthDraft;
+  readonly sandbox?: boolean | NonNullable<SandboxDraft['preset']> | SandboxDraft;
   readonly connectTimeoutMs?: number;
   readonly callTimeoutMs?: number;
   readonly includeTools?: readonly string[];

@@ -3,9 +3,11 @@
 import { describeUnknownKeys } from '../describe-unknown-keys.js';
 import { type Dialect, KEY_VARIANTS, type MutableDraft } from '../dialect.js';
 import type { Entry } from '../formats/plain-value.js';
+import { flattenKeys, nestKeys } from './dotted-keys.js';
 import { createFieldReader, type FieldReader } from './field-reader.js';
 import type { DraftTransport, ServerDraft } from './imported-server.js';
-import { TURNBUCKLE_STYLE, translate } from './placeholders.js';
+import { type PlaceholderStyle, TURNBUCKLE_STYLE, translate } from './placeholders.js';
+import { oauthKeys, readAuth } from './read-auth.js';
 import { unwrap } from './unwrap.js';
 
 export type EntryOutcome =
@@ -17,7 +19,7 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
   const notes: string[] = [];
   const entry = dialect.normalizeEntry?.(raw, notes) ?? raw;
   if (typeof entry === 'string') return { reason: entry };
-  const fields = createFieldReader(entry);
+  const fields = createFieldReader(flattenKeys(entry, oauthKeys(dialect)));
   const transport = transportOf(fields, entry);
   if ('reason' in transport) return transport;
   const draft: MutableDraft = { type: transport.type };
@@ -26,16 +28,25 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
   readShared(draft, fields, { dialect, notes });
   if (textsOf(draft).some((text) => text.length > MAX_TEXT_LENGTH))
     return { reason: `it has a value of more than ${MAX_TEXT_LENGTH} characters` };
-  const foreign = translateTexts(draft, dialect, notes);
-  if (foreign.length > 0) return { reason: `only the original client can resolve ${foreign.join(', ')}` };
+  const translator = createTranslator(dialect.style, notes);
+  translateTexts(draft, translator.turn);
   dialect.readExtras?.(draft, fields, notes);
+  const { oauth, sandbox } = dialect;
+  if (draft.type !== 'stdio' && oauth !== undefined)
+    readAuth(draft, fields, { oauth, turn: translator.turn });
+  if (draft.type === 'stdio' && sandbox !== undefined) {
+    const limits = sandbox.read(fields, (text) => translator.turn(text, 'sandbox'), notes);
+    if (limits !== undefined) draft.sandbox = limits;
+  }
+  const { foreign } = translator;
+  if (foreign.length > 0) return { reason: `only the original client can resolve ${foreign.join(', ')}` };
   if (fields.typeErrors.length > 0) return { reason: fields.typeErrors.join('; ') };
   const broken = draft.type === 'stdio' ? commandProblem(draft) : urlProblem(draft);
   if (broken !== undefined) return { reason: broken };
   const extra = fields.rest();
   notes.push(...describeUnknownKeys(extra));
   const native = unwrap(withoutEmptyFields(draft));
-  return { config: native.config, notes: [...native.notes, ...notes], extra };
+  return { config: native.config, notes: [...native.notes, ...notes], extra: nestKeys(extra) };
 }
 
 const TYPE_NAMES: ReadonlyMap<string, DraftTransport | 'auto'> = new Map([
@@ -127,17 +138,29 @@ function readShared(
   }
 }
 
-/** Puts every text into our own placeholders; answers those that nobody else can fill in. */
-function translateTexts(draft: MutableDraft, { style }: Dialect, notes: string[]): string[] {
+interface Translator {
+  /** Notes name the spot, never the text: it can be a secret. */
+  readonly turn: (text: string, spot: string) => string;
+  /** Placeholders that nobody else can fill in. */
+  readonly foreign: readonly string[];
+}
+
+function createTranslator(style: PlaceholderStyle, notes: string[]): Translator {
   const foreign: string[] = [];
-  // Notes name the spot, never the text: it can be a secret.
-  const turn = (text: string, spot: string): string => {
-    const turned = translate(text, style, TURNBUCKLE_STYLE);
-    foreign.push(...turned.foreign);
-    if (!turned.isLossless && turned.foreign.length === 0)
-      notes.push(`check the dollar signs in ${spot} because Turnbuckle may interpret them differently`);
-    return turned.text;
+  return {
+    foreign,
+    turn(text, spot) {
+      const turned = translate(text, style, TURNBUCKLE_STYLE);
+      foreign.push(...turned.foreign);
+      if (!turned.isLossless && turned.foreign.length === 0)
+        notes.push(`check the dollar signs in ${spot} because Turnbuckle may interpret them differently`);
+      return turned.text;
+    },
   };
+}
+
+/** Puts every text into our own placeholders. */
+function translateTexts(draft: MutableDraft, turn: Translator['turn']): void {
   const turnMap = (map: Readonly<Record<string, string>>, spot: string): Record<string, string> =>
     Object.fromEntries(Object.entries(map).map(([key, value]) => [key, turn(value, `${spot}.${key}`)]));
   if (draft.command !== undefined) draft.command = turn(draft.command, 'command');
@@ -146,7 +169,6 @@ function translateTexts(draft: MutableDraft, { style }: Dialect, notes: string[]
   if (draft.url !== undefined) draft.url = turn(draft.url, 'url');
   if (draft.env !== undefined) draft.env = turnMap(draft.env, 'env');
   if (draft.headers !== undefined) draft.headers = turnMap(draft.headers, 'headers');
-  return foreign;
 }
 
 function commandProblem({ command }: MutableDraft): string | undefined {

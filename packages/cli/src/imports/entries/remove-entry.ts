@@ -44,4 +44,4 @@ export function removeEntry(
   }
 }
 
-const EMPTY_EDIT = { named: false, servers: [], owned: new Set<string>() } as const;
+const EMPTY_EDIT = { named: false, servers: [] } as const;

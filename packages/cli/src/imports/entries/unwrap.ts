@@ -19,7 +19,13 @@ export function unwrap(config: ServerDraft): Unwrapped {
   if (WRAPPERS.has(program.name)) {
     const remote = unwrapRemote(program, config.env ?? {});
     if (remote !== undefined)
-      return { config: { ...transferableFields(config), ...remote.config }, notes: remote.notes };
+      return {
+        config: { ...transferableFields(config), ...remote.config },
+        notes:
+          config.sandbox === undefined
+            ? remote.notes
+            : [...remote.notes, 'the sandbox is removed because no process is started any more'],
+      };
     const note = `starts ${program.name}, a proxy for a remote server; the proxy is kept because Turnbuckle does not know some of its options`;
     return { config, notes: [note] };
   }

@@ -2,7 +2,8 @@
 
 import type { LaunchedProgram } from '../launched-program.js';
 import { type ParsedFlags, parseFlags } from '../parse-flags.js';
-import type { ServerDraft } from './imported-server.js';
+import type { OAuthDraft, ServerDraft } from './imported-server.js';
+import { readStaticClient } from './static-client.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -11,6 +12,7 @@ interface Remote {
   readonly url: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly excludeTools?: readonly string[];
+  readonly auth?: OAuthDraft;
   /** Variables that the wrapper read itself. */
   readonly usedVariables: readonly string[];
 }
@@ -46,6 +48,7 @@ export function unwrapRemote(
       url: remote.url,
       ...(filled.headers.size === 0 ? {} : { headers: Object.fromEntries(filled.headers) }),
       ...(remote.excludeTools === undefined ? {} : { excludeTools: remote.excludeTools }),
+      ...(remote.auth === undefined ? {} : { auth: remote.auth }),
     },
     notes: [`${program.name} is removed because Turnbuckle connects to the server directly${moved}`],
   };
@@ -62,6 +65,8 @@ function readMcpRemote(args: readonly string[]): Remote | undefined {
       '--host': 1,
       '--ignore-tool': 1,
       '--auth-timeout': 1,
+      '--static-oauth-client-info': 1,
+      '--static-oauth-client-metadata': 1,
     },
   });
   const [url, port, ...more] = flags?.positional ?? [];
@@ -73,11 +78,20 @@ function readMcpRemote(args: readonly string[]): Remote | undefined {
   const headers = headersFrom(flags.all('--header').map(([text = '']) => text));
   const ignored = flags.all('--ignore-tool').map(([name = '']) => name);
   if (headers === undefined || ignored.some((name) => /[*?]/.test(name))) return undefined;
+  const auth = readStaticClient({
+    info: lastValue(flags, '--static-oauth-client-info'),
+    metadata: lastValue(flags, '--static-oauth-client-metadata'),
+    host: lastValue(flags, '--host'),
+    port,
+  });
+  const isSignedIn = [...headers.keys()].some((name) => name.toLowerCase() === 'authorization');
+  if (auth === 'unknown' || (auth !== undefined && isSignedIn)) return undefined;
   return {
     type: transport.startsWith('sse') ? 'sse' : 'http',
     url,
     headers,
     ...(ignored.length === 0 ? {} : { excludeTools: ignored }),
+    ...(auth === undefined ? {} : { auth }),
     usedVariables: [],
   };
 }

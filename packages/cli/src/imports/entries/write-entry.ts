@@ -2,7 +2,9 @@
 import { type Dialect, KEY_VARIANTS } from '../dialect.js';
 import type { ServerDraft } from './imported-server.js';
 import { TURNBUCKLE_STYLE, translate } from './placeholders.js';
+import { oauthKeys } from './read-auth.js';
 import { toDraft } from './to-draft.js';
+import { writeAuth } from './write-auth.js';
 
 export type WrittenEntry =
   | { readonly entry: Record<string, unknown>; readonly notes: readonly string[] }
@@ -61,6 +63,12 @@ function writeTransport(
   if (draft.env !== undefined) entry[keys.env ?? 'env'] = turnMap(draft.env);
   if (draft.url !== undefined) entry[keys.url ?? 'url'] = turn(draft.url);
   if (draft.headers !== undefined) entry[keys.headers ?? 'headers'] = turnMap(draft.headers);
+  if (draft.auth !== undefined)
+    writeAuth(draft.auth, entry, { dialect, label, notes, turn, serverUrl: draft.url ?? '' });
+  if (draft.sandbox !== undefined) {
+    if (dialect.sandbox === undefined) notes.push(`${label} does not support sandbox`);
+    else dialect.sandbox.write(draft.sandbox, entry, notes);
+  }
   if (draft.cwd !== undefined) {
     if (keys.cwd === undefined) notes.push(`${label} does not support cwd`);
     else entry[keys.cwd] = turn(draft.cwd);
@@ -91,11 +99,20 @@ function writeOptions(
   if (dialect.switchKey === 'disabled' && draft.enabled === false) entry.disabled = true;
 }
 
-/** Every key of an entry that the writer may set or remove; others belong to the client's user. */
-export function ownedKeys(dialect: Dialect): ReadonlySet<string> {
+/**
+ * Every key of an entry that the writer may set or remove for this server; others belong to the client's user. A sign-in
+ * or sandbox that the server does not mention is kept: without it, the client would protect less than before.
+ */
+export function ownedKeys(
+  dialect: Dialect,
+  { auth, headers, sandbox }: Readonly<Record<string, unknown>>,
+): ReadonlySet<string> {
+  const saysHow = auth !== undefined || (dialect.oauth?.excludesHeaders === true && headers !== undefined);
   return new Set([
     ...Object.values(KEY_VARIANTS).flat(),
     ...(dialect.timeouts ?? []).map(({ key }) => key),
+    ...(saysHow ? oauthKeys(dialect) : []),
+    ...(sandbox === undefined ? [] : (dialect.sandbox?.keys ?? [])),
     ...(dialect.ownedKeys ?? []),
     'enabled',
     'disabled',

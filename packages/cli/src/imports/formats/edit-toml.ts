@@ -95,8 +95,8 @@ function withBigIntegers(edit: FileEdit): FileEdit {
   };
   return {
     ...edit,
-    servers: edit.servers.map(({ name, entry }) => ({
-      name,
+    servers: edit.servers.map(({ entry, ...rest }) => ({
+      ...rest,
       entry: Object.fromEntries(Object.entries(entry).map(([key, item]) => [key, turn(item)])),
     })),
   };

@@ -4,6 +4,11 @@ import { type Entry, isEntry } from './plain-value.js';
 export interface ServerEdit {
   readonly name: string;
   readonly entry: Entry;
+  /**
+   * Keys that may be removed from an entry that is already there; its other keys stay. `oauth.clientId` is the key
+   * `clientId` of the map `oauth`.
+   */
+  readonly owned: ReadonlySet<string>;
 }
 
 export interface FileEdit {
@@ -13,20 +18,30 @@ export interface FileEdit {
   /** True: entries carry their name inside. */
   readonly named: boolean;
   readonly servers: readonly ServerEdit[];
-  /** Keys that may be removed from an entry that is already there; its other keys stay. */
-  readonly owned: ReadonlySet<string>;
   /** Values elsewhere in the file; undefined removes. */
   readonly settings: readonly { readonly path: readonly string[]; readonly value: unknown }[];
 }
 
 /** The entry that shall stand in the file: the written keys, and what its user added. */
-export function mergedEntry(existing: unknown, { name, entry }: ServerEdit, edit: FileEdit): Entry {
-  const kept = isEntry(existing) ? Object.entries(existing).filter(([key]) => !edit.owned.has(key)) : [];
-  return Object.fromEntries([
-    ...(edit.named ? [['name', name] as const] : []),
-    ...kept,
-    ...Object.entries(entry),
-  ]);
+export function mergedEntry(existing: unknown, { name, entry, owned }: ServerEdit, edit: FileEdit): Entry {
+  const kept = isEntry(existing)
+    ? Object.entries(existing).flatMap(([key, value]) => keptPart(key, value, owned))
+    : [];
+  const written = Object.entries(entry).map(([key, value]): [string, unknown] => {
+    const [, other] = kept.find(([known]) => known === key) ?? [];
+    return [key, isEntry(other) && isEntry(value) ? { ...other, ...value } : value];
+  });
+  return Object.fromEntries([...(edit.named ? [['name', name] as const] : []), ...kept, ...written]);
+}
+
+/** Of a map with keys of ours, the user's own keys are kept. */
+function keptPart(key: string, value: unknown, owned: ReadonlySet<string>): [string, unknown][] {
+  if (owned.has(key) && !isEntry(value)) return [];
+  const inner = [...owned].filter((each) => each.startsWith(`${key}.`));
+  if (inner.length === 0) return owned.has(key) ? [] : [[key, value]];
+  if (!isEntry(value)) return [];
+  const rest = Object.entries(value).filter(([name]) => !owned.has(`${key}.${name}`));
+  return rest.length === 0 ? [] : [[key, Object.fromEntries(rest)]];
 }
 
 /** The position of a named entry in a list, or -1. */

@@ -1,7 +1,7 @@
 /** Warns that a secret is written to a file in plain text. */
-import type { Output } from '../terminal/output.js';
-import { findPlaintextSecrets } from '../terminal/redact-lines.js';
-import { showLine } from '../terminal/untrusted-text.js';
+import type { Output } from '../../terminal/output.js';
+import { findPlaintextSecrets } from '../../terminal/redact-lines.js';
+import { showLine } from '../../terminal/untrusted-text.js';
 
 export interface SecretWarning {
   readonly name: string;
