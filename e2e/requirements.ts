@@ -42,7 +42,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: 'P5', title: 'decisions are recorded with their reasons' },
 
   { id: 'K1', title: 'fixed credentials, token file, OAuth sign-in and client credentials' },
-  { id: 'K2', title: 'secrets are encrypted at rest, rotated, and never shown' },
+  { id: 'K2', title: 'secrets are encrypted at rest, rotated, never shown, and can differ per agent' },
   { id: 'K3', title: 'environment placeholders; a missing variable is named' },
   { id: 'K4', title: 'authentication errors fail fast and are not retried' },
 

@@ -1,7 +1,7 @@
 // Turns the context that the referee gives the client into a server's `auth`.
 
 /**
- * @typedef {NonNullable<Extract<import('turnbuckle').ServerInput, { url: string, auth?: unknown }>['auth']>} Auth
+ * @typedef {import('turnbuckle').ServerInput extends infer Server ? Server extends { auth?: infer Auth } ? 'auth' extends keyof Server ? NonNullable<Auth> : never : never : never} Auth
  * @typedef {{
  *   client_id?: string, client_secret?: string, private_key_pem?: string, signing_algorithm?: string,
  *   idp_id_token?: string, idp_token_endpoint?: string, idp_client_id?: string, valid_jwt?: string,

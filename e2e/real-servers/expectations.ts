@@ -36,7 +36,7 @@ const connectDatabase: ExpectedCall = {
   outcome: 'tool-error',
 };
 
-/** The nine servers; they may write to `directory`. */
+/** The ten servers; they may write to `directory`. */
 export function expectations(directory: string): Record<PublishedName, Expectation> {
   const note = path.join(directory, 'note.txt');
   const legacy = { era: 'legacy', protocolVersion: LATEST_WITH_SESSIONS } as const;
@@ -129,6 +129,14 @@ export function expectations(directory: string): Record<PublishedName, Expectati
       tools: 25,
       args: ['--headless', '--executable-path', path.join(directory, 'no-browser')],
       calls: [navigate],
+    },
+    // With a database: postgres.test.ts.
+    postgres: {
+      era: 'legacy',
+      protocolVersion: '2024-11-05',
+      tools: 1,
+      args: ['postgresql://127.0.0.1:9/none'],
+      calls: [{ tool: 'query', arguments: { sql: 'SELECT 1' }, outcome: 'failed' }],
     },
   };
 }

@@ -15,6 +15,7 @@ export const PUBLISHED = Object.freeze({
   shadcn: 'shadcn@4.23.0',
   runner: 'mcp-server-code-runner@0.1.8',
   playwright: '@playwright/mcp@0.0.83',
+  postgres: '@modelcontextprotocol/server-postgres@0.6.2',
 });
 
 /** @typedef {keyof typeof PUBLISHED} PublishedName */

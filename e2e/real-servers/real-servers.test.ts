@@ -20,7 +20,7 @@ const startLog = (name: string) => path.join(directory, `${name}.starts`);
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe('nine published servers in one runtime, over stdio', () => {
+describe('ten published servers in one runtime, over stdio', () => {
   let runtime: Runtime;
 
   beforeAll(async () => {
@@ -89,7 +89,7 @@ async function startFleet(): Promise<Runtime> {
         args: ['--import', recordStart, await serverScript(name), ...args],
         env: { ...env, [MARK]: mark, TURNBUCKLE_START_LOG: startLog(name) },
         cwd: directory,
-        // Nine servers start at once, on a first start each twice, possibly on two cores.
+        // Ten servers start at once, on a first start each twice, possibly on two cores.
         connectTimeoutMs: 90_000,
       };
       return [name, config] as const;

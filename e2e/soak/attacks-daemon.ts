@@ -30,13 +30,13 @@ export interface SoakResponse {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Starts the built daemon with these servers; resolves when it is ready. */
-export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
+/** Starts the built daemon with these servers and further settings; resolves when it is ready. */
+export async function startSoakDaemon(servers: object, settings: object = {}): Promise<SoakDaemon> {
   const home = await temporaryDirectory();
   const stateDir = home.file('state');
   mkdirSync(stateDir, { recursive: true });
   const file = home.file('mcp.json');
-  writeFileSync(file, JSON.stringify({ servers }));
+  writeFileSync(file, JSON.stringify({ ...settings, servers }));
   const child = spawn(process.execPath, [SCRIPT, stateDir, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(child.stdout, 'data');
   const { url, token } = JSON.parse(String(line)) as { url: string; token: string };
@@ -62,9 +62,10 @@ export async function startSoakDaemon(servers: object): Promise<SoakDaemon> {
   };
 }
 
-type Sent = SoakRequest & { readonly token: string; readonly agent: Agent };
+type Sent = Omit<SoakRequest, 'isKept'> & { readonly token?: string | undefined; readonly agent: Agent };
 
-function sendRequest(url: string, { body, headers, token, agent }: Sent): Promise<SoakResponse> {
+/** A POST with a body, else a GET. */
+export function sendRequest(url: string, { body, headers, token, agent }: Sent): Promise<SoakResponse> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -73,7 +74,7 @@ function sendRequest(url: string, { body, headers, token, agent }: Sent): Promis
         agent,
         method: text === undefined ? 'GET' : 'POST',
         headers: {
-          authorization: `Bearer ${token}`,
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
           ...(text !== undefined && {
             'content-type': 'application/json',
             'content-length': Buffer.byteLength(text),

@@ -6,6 +6,7 @@ import { fixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type SoakDaemon, startSoakDaemon } from './attacks-daemon.js';
 import { HealthyClient, type Sample } from './attacks-healthy-client.js';
+import { quantile } from './quantile.js';
 
 const MAX_RESPONSE_MS = 250;
 const QUIET_MS = 2_000;
@@ -47,8 +48,8 @@ async function attack({ url, token }: SoakDaemon, addresses: readonly Address[])
 }
 
 function summarize(samples: readonly Sample[]): string {
-  const times = samples.map(({ ms }) => ms).sort((left, right) => left - right);
-  const at = (share: number): string => (times[Math.floor((times.length - 1) * share)] ?? 0).toFixed(1);
+  const times = samples.map(({ ms }) => ms);
+  const at = (share: number): string => quantile(times, share).toFixed(1);
   return `${times.length} calls, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`;
 }
 

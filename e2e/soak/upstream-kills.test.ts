@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fixture } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type SoakDaemon, startSoakDaemon } from './attacks-daemon.js';
+import { quantile } from './quantile.js';
 import { bareStart } from './upstream-kills-bare-start.js';
 import { Load, type Loss } from './upstream-kills-load.js';
 
@@ -47,9 +48,6 @@ async function killOnce(daemon: SoakDaemon, load: Load, server: string): Promise
   await delay(SETTLE_MS);
   return { server, ownStartMs, backMs, losses: [...losses, ...load.takeLosses()] };
 }
-
-const quantile = (values: readonly number[], share: number): number =>
-  [...values].sort((left, right) => left - right)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 
 const summarize = (values: readonly number[]): string =>
   `${quantile(values, 0.5).toFixed(0)} ms (slowest ${quantile(values, 1).toFixed(0)})`;
