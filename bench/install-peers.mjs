@@ -48,8 +48,8 @@ function runInstall(directory) {
     });
     child.once('error', (error) => settle(error.message));
     child.once('close', (code, signal) => {
-      const lines = stderrTail.trim().split('\n');
-      settle(code === 0 ? undefined : `npm ended with ${code ?? signal}: ${lines[0] ?? ''}`);
+      const lines = stderrTail.trim().split('\n').slice(0, 2).join(', ');
+      settle(code === 0 ? undefined : `npm ended with ${code ?? signal}: ${lines}`);
     });
   });
 }

@@ -1,10 +1,12 @@
-// Runs the benchmarks and prints each figure with its bound, then every client compared with the raw SDK.
+// Runs the benchmarks and prints each figure with its bound, then every client compared with the raw SDK, and every
+// gateway compared with direct calls.
 // Exits with 1 if a figure misses its bound.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { figures } from './figures.mjs';
+import { gateways } from './gateways.mjs';
 import { Measurements } from './harness/measurements.mjs';
 import { judge, toFigureLine, toTable, toTableLines } from './harness/report.mjs';
 import { installPeers } from './install-peers.mjs';
@@ -24,7 +26,7 @@ const usage = `node bench/run.mjs [<regex>] [--only <regex>] [--rounds N] [--no-
 
   --only <regex>  figures whose id matches: ${figures.map(({ id }) => id).join(', ')}
   --rounds N      rounds per figure (default 9; fewer than 7 is a rough look)
-  --no-peers      our library and the raw SDK alone
+  --no-peers      our library, our daemon, the raw SDK and the floors alone
   --json          the result as JSON on stdout`;
 
 function parseOptions() {
@@ -51,15 +53,17 @@ const note = (line) => process.stderr.write(`${line}\n`);
 
 async function selectSubjects(options, scratchDirectory) {
   const withPeers = !options['no-peers'];
+  /** @type {{ missing: Record<string, string> }} */
   const { missing } = withPeers ? await installPeers(note) : { missing: {} };
-  const taking = subjects
-    .filter(({ peer }) => peer === undefined || (withPeers && missing[peer] === undefined))
+  const isTaking = ({ peer }) => peer === undefined || (withPeers && missing[peer] === undefined);
+  const clients = subjects
+    .filter(isTaking)
     // A separate state directory: the run must neither read nor write the user's era verdicts.
     .map((subject) => ({
       ...subject,
       settings: { ...subject.settings, stateDir: join(scratchDirectory, 'state') },
     }));
-  return { taking, missing };
+  return { clients, gateways: gateways.filter(isTaking), missing };
 }
 
 async function runSuites(context) {
@@ -75,14 +79,14 @@ async function runSuites(context) {
   await runGateway(context);
 }
 
-function printText({ judged, rows, missing, failures }) {
+function printText({ judged, tables, missing, failures }) {
   for (const figure of judged) console.log(toFigureLine(figure));
-  const lines = toTableLines(rows);
-  if (lines.length > 0)
-    console.log('\nEvery client over the raw SDK; the first row is what the raw SDK took.');
-  for (const line of lines) console.log(line);
+  for (const { kind, heading, rows } of tables) {
+    if (rows.length > 0) console.log(`\n${heading}`);
+    for (const line of toTableLines(rows, kind)) console.log(line);
+  }
   for (const [id, reason] of Object.entries(missing)) {
-    console.log(`missing: ${peers.find((peer) => peer.id === id)?.label ?? id}: ${reason}`);
+    console.log(`missing: ${[...peers, ...gateways].find((peer) => peer.id === id)?.label ?? id}: ${reason}`);
   }
   for (const { figure, subject, reason } of failures) console.log(`failed: ${figure}, ${subject}: ${reason}`);
 }
@@ -94,12 +98,16 @@ async function main() {
   const started = performance.now();
   try {
     const measurements = new Measurements();
-    const { taking, missing } = await selectSubjects(options, scratchDirectory);
+    const { clients, missing, ...selection } = await selectSubjects(options, scratchDirectory);
     const selected = figures.filter(({ id }) => options.only.test(id));
     const wants = (id) => selected.some((figure) => figure.id === id);
     await runSuites({
       rounds: options.rounds,
-      subjects: taking,
+      subjects: clients,
+      gateways: selection.gateways,
+      reportMissing: ({ id }, reason) => {
+        missing[id] = reason;
+      },
       wants,
       measurements,
       scratchDirectory,
@@ -107,12 +115,36 @@ async function main() {
     });
 
     const judged = selected.map((figure) => judge(figure, measurements));
-    const rows = toTable(selected, taking, measurements);
+    const rowsOf = (table, compared) =>
+      toTable(
+        selected.filter((figure) => figure.table === table),
+        compared.filter(({ id }) => missing[id] === undefined),
+        measurements,
+      );
+    const tables = [
+      {
+        kind: 'client',
+        heading: 'Every client over the raw SDK; the first row is what the raw SDK took.',
+        rows: rowsOf('clients', clients),
+      },
+      {
+        kind: 'gateway',
+        heading: 'Every gateway over direct calls; the first row is what direct calls took.',
+        rows: rowsOf('gateways', selection.gateways),
+      },
+    ];
     const { failures } = measurements;
     if (options.json) {
       const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model };
-      console.log(JSON.stringify({ machine, figures: judged, clients: rows, missing, failures }, null, 2));
-    } else printText({ judged, rows, missing, failures });
+      const [{ rows: clientRows }, { rows: gatewayRows }] = tables;
+      console.log(
+        JSON.stringify(
+          { machine, figures: judged, clients: clientRows, gateways: gatewayRows, missing, failures },
+          null,
+          2,
+        ),
+      );
+    } else printText({ judged, tables, missing, failures });
     note(`took ${Math.round((performance.now() - started) / 1000)} s`);
     process.exitCode = judged.every(({ verdict }) => verdict === 'ok') ? 0 : 1;
   } finally {

@@ -66,12 +66,15 @@ export const subjects = [
     settings: { pin: '2026-07-28' },
     informative: true,
   },
-  ...peers.map(({ id, label }) => ({
-    id,
-    label,
-    client: id,
-    peer: id,
-    era: /** @type {const} */ ('legacy'),
-    settings: {},
-  })),
+  { id: 'floor', label: 'no client at all (floor)', client: 'floor', era: 'legacy', settings: {} },
+  ...peers
+    .filter(({ isClient }) => isClient)
+    .map(({ id, label }) => ({
+      id,
+      label,
+      client: id,
+      peer: id,
+      era: /** @type {const} */ ('legacy'),
+      settings: {},
+    })),
 ];

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 const GLOSSARY = 'docs/glossary.md';
-/** Shorter texts are keys and values of protocols and files, not sentences. */
-const MIN_WORDS_OF_A_SENTENCE = 4;
+/** A single word is a key or a value of a protocol or a file, not a message. */
+const MIN_WORDS_OF_A_TEXT = 2;
 
 const { words, names, prefixes, phrases, allowed } = JSON.parse(
   readFileSync('scripts/forbidden-words.json', 'utf8'),
@@ -32,15 +32,17 @@ const wordsOf = (name) =>
     .trim()
     .toLowerCase();
 
+/** Words that a line break may separate. */
+const spaced = (words) => words.replaceAll(' ', '\\s+');
 /** The word on its own, in singular or plural. */
-const pattern = (word) => new RegExp(`(?<![\\w-])${word.replace(/s$/, '')}(?:s|es)?(?![\\w-])`, 'i');
+const pattern = (word) => new RegExp(`(?<![\\w-])${spaced(word.replace(/s$/, ''))}(?:s|es)?(?![\\w-])`, 'i');
 
 const glossaryWords = notColumn(readFileSync(GLOSSARY, 'utf8'));
 const everywhere = [...new Set([...glossaryWords, ...words])].map((word) => ({ word, found: pattern(word) }));
 const inNames = [...everywhere, ...names.map((word) => ({ word, found: pattern(word) }))];
 const inTexts = [
   ...everywhere,
-  ...phrases.map((phrase) => ({ word: phrase, found: new RegExp(`(?<!\\w)${phrase}(?!\\w)`, 'i') })),
+  ...phrases.map((phrase) => ({ word: phrase, found: new RegExp(`(?<!\\w)${spaced(phrase)}(?!\\w)`, 'i') })),
 ];
 
 const used = new Set();
@@ -62,10 +64,12 @@ function checkName(name, place) {
 
 function checkSource(file) {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
-  const faults = [];
+  // The names of the file and of its folders.
+  const path = file.replace(/\.[^/]*$/, '').split('/src/')[1];
+  const faults = path.split('/').flatMap((name) => checkName(name, file));
   const placeOf = (node) => `${file}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`;
   const checkText = (text, node) => {
-    if (text.trim().split(/\s+/).length < MIN_WORDS_OF_A_SENTENCE) return;
+    if (text.trim().split(/\s+/).length < MIN_WORDS_OF_A_TEXT) return;
     for (const { word, found } of inTexts)
       if (found.test(text) && !isAllowed(word, file))
         faults.push(`${placeOf(node)}: the text has "${word}" in it.`);
@@ -84,28 +88,23 @@ function checkSource(file) {
 }
 
 function checkPage(file) {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line, index) =>
-      inTexts
-        .filter(({ word, found }) => found.test(line) && !isAllowed(word, file))
-        .map(({ word }) => `${file}:${index + 1}: the page has "${word}" in it.`),
-    );
+  const page = readFileSync(file, 'utf8');
+  const lineOf = (position) => page.slice(0, position).split('\n').length;
+  return inTexts.flatMap(({ word, found }) =>
+    [...page.matchAll(new RegExp(found, 'gi'))]
+      .filter(() => !isAllowed(word, file))
+      .map(({ index }) => `${file}:${lineOf(index)}: the page has "${word}" in it.`),
+  );
 }
 
 const list = (root, ending) =>
   readdirSync(root, { recursive: true })
     .map((path) => `${root}/${path.replaceAll('\\', '/')}`)
-    .filter((path) => path.endsWith(ending));
-const sources = readdirSync('packages').flatMap((name) => list(`packages/${name}/src`, '.ts'));
+    .filter((path) => ending.test(path) && !/(?:^|\/)(?:node_modules|dist|test)\//.test(path));
+const sources = readdirSync('packages').flatMap((name) => list(`packages/${name}/src`, /\.[cm]?[jt]s$/));
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
-  ...readdirSync('packages').flatMap((name) =>
-    readdirSync(`packages/${name}`)
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => `packages/${name}/${file}`),
-  ),
-  ...list('docs', '.md'),
+  ...['bench', 'docs', 'e2e', 'examples', 'packages', 'testing'].flatMap((root) => list(root, /\.md$/)),
 ].filter((page) => page !== GLOSSARY && !page.startsWith('docs/agents/'));
 
 const faults = [

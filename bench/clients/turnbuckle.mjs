@@ -1,4 +1,8 @@
-// Our library as users run it: servers by configuration, every guard at its default, express lane on.
+// Our library as a host with agents runs it: servers by configuration, every guard at its default, express lane on. The
+// calls are an agent's, a rule allows them, and a listener records them.
+
+const agent = { id: 'bench', capabilities: ['mcp_integration'] };
+const rules = [{ action: 'allow', caller: agent.id, server: '*', tool: '*' }];
 
 /** @param {import('../subjects.mjs').ServerSpec} server */
 const toConfig = (server) =>
@@ -8,13 +12,13 @@ const toConfig = (server) =>
 
 /** @returns {import('../subjects.mjs').Session['call']} */
 const createCall = (runtime) => async (server, tool, args) => {
-  const result = await runtime.call({ server, tool, arguments: args });
+  const result = await runtime.call({ server, tool, arguments: args, caller: agent });
   return result.content[0].text;
 };
 
 /** @returns {import('../subjects.mjs').Session['call']} */
 const createExecute = (runtime) => async (server, tool, args) => {
-  const { result, error } = await runtime.execute(`mcp__${server}__${tool}`, args);
+  const { result, error } = await runtime.execute(`mcp__${server}__${tool}`, args, { caller: agent });
   if (error) throw new Error(JSON.stringify(error));
   return result;
 };
@@ -30,7 +34,12 @@ export async function load({ settings }) {
     const runtime = await createRuntime({
       servers: Object.fromEntries(servers.map((server) => [server.name, toConfig(server)])),
       expressLane: true,
+      rules,
       ...(settings.stateDir === undefined ? {} : { stateDir: settings.stateDir }),
+    });
+    let recorded = 0;
+    runtime.on('call.settled', ({ outcome }) => {
+      if (outcome === 'ok') recorded += 1;
     });
     await runtime.connectAll();
     // The list is not stored here: the memory figure counts only the memory of the library.
@@ -38,6 +47,9 @@ export async function load({ settings }) {
     return {
       toolCount,
       call: settings.method === 'execute' ? createExecute(runtime) : createCall(runtime),
+      get recorded() {
+        return recorded;
+      },
       close: () => runtime.close(),
     };
   };

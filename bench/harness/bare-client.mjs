@@ -1,4 +1,20 @@
 import { Agent, request } from 'node:http';
+import { EventStream } from './event-stream.mjs';
+
+/**
+ * The response of a request; some gateways send it as an event.
+ * @param {{ headers: import('node:http').IncomingHttpHeaders, text: string }} response
+ */
+function readResponse({ headers, text }) {
+  if (headers['content-type']?.startsWith('text/event-stream') !== true) return JSON.parse(text);
+  let last = {};
+  const stream = new EventStream(({ data }) => {
+    const message = JSON.parse(data);
+    if (message.method === undefined) last = message;
+  });
+  stream.push(`${text}\n\n`);
+  return last;
+}
 
 /** A minimal legacy MCP client over kept connections. */
 export class BareClient {
@@ -20,18 +36,20 @@ export class BareClient {
   async initialize() {
     const clientInfo = { name: 'bare', version: '1' };
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
-    const { headers } = await this.#post('initialize', params);
-    const session = headers['mcp-session-id'];
+    const response = await this.#post('initialize', params);
+    const session = response.headers['mcp-session-id'];
     if (typeof session === 'string') this.#headers['mcp-session-id'] = session;
+    const { result, error } = readResponse(response);
+    if (result === undefined) throw new Error(`initialize: ${response.status} ${JSON.stringify(error)}`);
     return this;
   }
 
   /** @param {string} method @param {object} params */
   async request(method, params) {
-    const { text, status } = await this.#post(method, params);
-    const { result, error } = JSON.parse(text);
-    if (status !== 200 || result === undefined)
-      throw new Error(`${method}: ${status} ${JSON.stringify(error)}`);
+    const response = await this.#post(method, params);
+    const { result, error } = readResponse(response);
+    if (response.status !== 200 || result === undefined)
+      throw new Error(`${method}: ${response.status} ${JSON.stringify(error)}`);
     return result;
   }
 

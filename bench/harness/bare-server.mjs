@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const pathOf = (name) => fileURLToPath(new URL(`../servers/${name}.mjs`, import.meta.url));
+/** The directory of the bare servers; part of the command line of each. */
+export const serverDirectory = fileURLToPath(new URL('../servers/', import.meta.url));
+
+const pathOf = (name) => `${serverDirectory}${name}.mjs`;
 
 /**
  * @typedef {{ tools?: number, outputSchemas?: boolean, era?: 'legacy' | 'both', startsFile?: string }} BareServer
@@ -44,5 +47,5 @@ export async function startHttpServer(name, options = {}) {
   });
   /** @type {import('../subjects.mjs').ServerSpec} */
   const spec = { name, transport: 'http', url };
-  return { spec, stop: () => child.stdin.end() };
+  return { spec, pid: child.pid ?? 0, stop: () => child.stdin.end() };
 }

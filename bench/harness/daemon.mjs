@@ -27,3 +27,19 @@ export async function startDaemon({ env, config }) {
   };
   return { url: mcp, token: readFileSync(tokenFile, 'utf8').trim(), pid: child.pid ?? 0, stop };
 }
+
+/**
+ * Creates the token of an agent, as the owner.
+ * @param {{ url: string, token: string }} daemon
+ * @param {string} name
+ * @returns {Promise<string>}
+ */
+export async function createAgentToken({ url, token }, name) {
+  const response = await fetch(new URL('/api/tokens', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name, can: ['mcp_integration'], access: ['call'] }),
+  });
+  if (!response.ok) throw new Error(`no token for "${name}": ${response.status} ${await response.text()}`);
+  return (await response.json()).token;
+}

@@ -1,4 +1,4 @@
-import { ours, reference } from '../subjects.mjs';
+import { ours } from '../subjects.mjs';
 import { summarise } from './measurements.mjs';
 
 /** @param {number} value */
@@ -31,8 +31,9 @@ export function judge(figure, measurements) {
   const summary =
     figure.against === 'itself'
       ? summarise(measurements.valuesOf(figure.id, ours.id))
-      : measurements.ratioOf(figure.id, ours.id, reference.id);
-  const failed = measurements.reasonOf(figure.id, ours.id) ?? measurements.reasonOf(figure.id, reference.id);
+      : measurements.ratioOf(figure.id, ours.id, figure.against);
+  const failed =
+    measurements.reasonOf(figure.id, ours.id) ?? measurements.reasonOf(figure.id, figure.against);
   // One extra start in any round is a failure: counts are not averaged.
   const value = figure.unit === 'starts' ? summary.greatest : summary.median;
   const kept = failed === undefined && isKept(figure.bound, value);
@@ -57,35 +58,36 @@ export function toFigureLine({ name, value, low, high, rounds, bound, verdict, f
 }
 
 /**
- * The ratio of every client to the raw SDK; the first row has the absolute values of the raw SDK.
- * @param {readonly import('../figures.mjs').Figure[]} figures
- * @param {readonly import('../subjects.mjs').Subject[]} subjects
+ * The ratio of every subject to the first one, whose row has absolute values.
+ * @param {readonly import('../figures.mjs').Figure[]} columns
+ * @param {readonly { id: string, label: string }[]} subjects
  * @param {import('./measurements.mjs').Measurements} measurements
  */
-export function toTable(figures, subjects, measurements) {
-  const columns = figures.filter((figure) => figure.column !== undefined);
+export function toTable(columns, subjects, measurements) {
+  const [base] = subjects;
+  if (base === undefined || columns.length === 0) return [];
   return subjects.map(({ id, label }) => ({
     id,
     label,
     cells: columns.map((figure) => {
       const { median: value } = summarise(measurements.valuesOf(figure.id, id));
-      const { median: ratio } = measurements.ratioOf(figure.id, id, reference.id);
+      const { median: ratio } = measurements.ratioOf(figure.id, id, base.id);
       const failed = measurements.reasonOf(figure.id, id);
       return { figure: figure.id, heading: figure.column, unit: figure.unit, value, ratio, failed };
     }),
   }));
 }
 
-/** @param {ReturnType<typeof toTable>} rows */
-export function toTableLines(rows) {
+/** @param {ReturnType<typeof toTable>} rows @param {string} kind */
+export function toTableLines(rows, kind) {
   const [first] = rows;
-  if (first === undefined || first.cells.length === 0) return [];
+  if (first === undefined) return [];
   const toCell = (id, { value, unit, ratio, failed }) => {
     if (failed !== undefined) return 'failed';
-    return id === reference.id ? toQuantity(value, unit) : toNumber(ratio);
+    return id === first.id ? toQuantity(value, unit) : toNumber(ratio);
   };
   const lines = [
-    ['client', ...first.cells.map(({ heading }) => heading ?? '')],
+    [kind, ...first.cells.map(({ heading }) => heading ?? '')],
     ...rows.map(({ id, label, cells }) => [label, ...cells.map((cell) => toCell(id, cell))]),
   ];
   const widths = first.cells.map((_, index) =>

@@ -8,8 +8,11 @@ import { createServer } from 'node:http';
 const specs = JSON.parse(process.argv[2] ?? '[]');
 const servers = new Map();
 
+// As the SDK and we do: the variables of the host slow down the start of a Node process.
+const { HOME, PATH } = process.env;
+
 function connect({ name, command, args }) {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { HOME, PATH } });
   const waiting = new Map();
   let rest = '';
   let last = 0;

@@ -1,214 +1,229 @@
-// Calls through the daemon: ten stdio servers with ten tools each, a bare HTTP client, everything enabled (log,
-// metrics, policy), compared with the same client directly at a bare HTTP server.
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Calls through a gateway: ten stdio servers with ten tools each and a bare client, compared with the same client
+// directly at a bare HTTP server. Our daemon has everything enabled (log, metrics, rules).
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { direct, floor, startOurs } from '../gateways.mjs';
 import { BareClient } from '../harness/bare-client.mjs';
-import { startHttpServer, stdioServer } from '../harness/bare-server.mjs';
 import { calm } from '../harness/calm.mjs';
-import { startDaemon } from '../harness/daemon.mjs';
+import { GatewayClient } from '../harness/gateway-client.mjs';
+import { sampleFresh, toRoundOrder } from '../harness/rounds.mjs';
 import { median, shuffle } from '../harness/statistics.mjs';
 import { ours } from '../subjects.mjs';
 
-const servers = 10;
-const toolsEach = 10;
 const calls = 150;
-const inFlight = 64;
-const flights = 1_280;
+const flight = { inFlight: 64, count: 1_280 };
 const lists = 30;
-const sessions = 1_000;
+const warmUpPasses = 3;
+const peerRounds = 5;
+const readyRounds = 7;
+const logRuns = 5;
+const sessionsBefore = 50;
+const sessions = 100;
 
-const at = (name) => fileURLToPath(new URL(`../servers/${name}.mjs`, import.meta.url));
-const specs = Array.from({ length: servers }, (_, index) => stdioServer(`s${index}`, { tools: toolsEach }));
+/** @typedef {import('../harness/rounds.mjs').RunContext} RunContext */
+/** @typedef {import('../gateways.mjs').Gateway} Gateway */
+/** @typedef {{ gateway: Gateway, running: import('../harness/gateway-process.mjs').Running, client: GatewayClient }} Entrant */
 
-/** @typedef {{ url: string, token?: string, pid: number, stop: () => Promise<unknown> }} Running */
+/** @type {Record<string, (client: GatewayClient) => Promise<number>>} */
+const measures = {
+  'gateway-call': (client) => client.callP50(calls),
+  'gateway-in-flight': (client) => client.throughput(flight),
+  'gateway-list': (client) => client.listP50(lists),
+};
 
-let count = 0;
+const steady = [...Object.keys(measures), 'gateway-memory'];
 
-/** @param {string} scratch @param {object} [daemon] */
-async function startOurs(scratch, daemon = {}) {
-  count += 1;
-  const home = join(scratch, `daemon-${count}`);
-  mkdirSync(home, { recursive: true });
-  const config = join(home, 'mcp.json');
-  const entries = specs.map(({ name, command, args }) => [name, { command, args }]);
-  writeFileSync(config, JSON.stringify({ servers: Object.fromEntries(entries), daemon }));
-  return startDaemon({
-    config,
-    env: { ...process.env, HOME: home, TURNBUCKLE_STATE_DIR: join(home, 'state') },
-  });
-}
+let homes = 0;
 
-/** @returns {Promise<Running>} */
-async function startFloor() {
-  const args = [at('floor-gateway'), JSON.stringify(specs)];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const line = await new Promise((resolve, reject) => {
-    child.stdout.setEncoding('utf8').once('data', resolve);
-    child.once('exit', (code) => reject(new Error(`the floor ended with ${code}`)));
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  const stop = async () => {
-    child.stdin.end();
-    await ended;
-  };
-  return { ...JSON.parse(line), pid: child.pid ?? 0, stop };
-}
-
-/** Resolves when all tools are listed. @param {Running} running */
-async function openClient(running) {
-  const client = await new BareClient(running).initialize();
-  const until = performance.now() + 30_000;
-  for (;;) {
-    const { tools } = await client.request('tools/list', {});
-    if (tools.length >= servers * toolsEach) return client;
-    if (performance.now() > until) throw new Error(`${tools.length} tools after 30 s`);
-  }
-}
-
-const call = (client, name) => client.request('tools/call', { name, arguments: { text: 'hello' } });
-
-/** @param {() => Promise<unknown>} work @param {number} times */
-async function medianOf(work, times) {
-  const samples = [];
-  for (let index = 0; index < times; index++) {
-    const began = performance.now();
-    await work();
-    samples.push(performance.now() - began);
-  }
-  return median(samples);
-}
+/** A directory that does not exist yet. @param {RunContext} context */
+const nextHome = ({ scratchDirectory }) => {
+  homes += 1;
+  return join(scratchDirectory, `gateway-${homes}`);
+};
 
 /**
- * The medians of two clients that differ little: they call in turns, so that other work on the machine affects both.
- * @param {BareClient[]} clients @param {(client: BareClient) => Promise<unknown>} work @param {number} times
+ * @template T
+ * @param {Promise<import('../harness/gateway-process.mjs').Running>} starting
+ * @param {(client: GatewayClient, running: import('../harness/gateway-process.mjs').Running) => T | Promise<T>} work
  */
-async function inTurns(clients, work, times) {
-  const samples = clients.map(() => []);
-  for (let index = 0; index < times; index++)
-    for (const turn of shuffle([...clients.keys()])) {
-      const began = performance.now();
-      await work(clients[turn]);
-      samples[turn].push(performance.now() - began);
-    }
-  return samples.map(median);
-}
-
-/** @param {BareClient} client @param {(index: number) => string} nameOf */
-async function throughput(client, nameOf) {
-  let next = 0;
-  const began = performance.now();
-  const worker = async () => {
-    for (let index = next++; index < flights; index = next++) await call(client, nameOf(index));
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
-  return flights / (performance.now() - began);
-}
-
-/** Resident memory in bytes. @param {number} pid */
-const memoryOf = (pid) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1_024;
-
-/** @param {import('../harness/rounds.mjs').RunContext} context */
-async function runSteady(context) {
-  const { measurements, scratchDirectory } = context;
-  const direct = await startHttpServer('direct', { tools: servers * toolsEach });
-  const logged = await startOurs(scratchDirectory);
-  const silent = await startOurs(scratchDirectory, { log: { enabled: false } });
-  const record = (figure, round, value) => measurements.record({ figure, subject: ours.id, round, value });
+async function withGateway(starting, work) {
+  const running = await starting;
   try {
-    const base = await new BareClient({ url: direct.spec.url ?? '' }).initialize();
-    const front = await openClient(logged);
-    const bare = await openClient(silent);
-    const idle = memoryOf(logged.pid);
-    const ofOurs = (index) => `s${index % servers}_echo`;
-    for (let warm = 0; warm < 3; warm++)
-      for (const [client, nameOf] of [
-        [base, () => 'echo'],
-        [front, ofOurs],
-        [bare, ofOurs],
-      ]) {
-        await medianOf(() => call(client, nameOf(0)), calls * 2);
-        await throughput(client, nameOf);
-        await medianOf(() => client.request('tools/list', {}), lists);
-      }
-    for (let round = 0; round < context.rounds * 2; round++) {
-      await calm();
-      const p50 = new Map();
-      for (const [key, client, name] of shuffle([
-        ['direct', base, 'echo'],
-        ['front', front, 's0_echo'],
-      ]))
-        p50.set(key, await medianOf(() => call(client, name), calls));
-      record('gateway-call', round, p50.get('front') / p50.get('direct'));
-      const [withLog, without] = await inTurns([front, bare], (client) => call(client, 's0_echo'), calls);
-      record('gateway-log', round, withLog / without);
-      const through = await throughput(front, ofOurs);
-      record('gateway-in-flight', round, through / (await throughput(base, () => 'echo')));
-      const listed = await medianOf(() => front.request('tools/list', {}), lists);
-      record('gateway-list', round, listed / (await medianOf(() => base.request('tools/list', {}), lists)));
+    const client = await GatewayClient.open(running);
+    try {
+      return await work(client, running);
+    } finally {
+      client.close();
     }
-    record('gateway-memory', 0, idle / 1_048_576);
-    await measureSessions(silent, (value) => record('gateway-session', 0, value));
-    for (const client of [base, front, bare]) client.close();
   } finally {
-    direct.stop();
-    await Promise.all([logged.stop(), silent.stop()]);
-  }
-}
-
-/** The memory per legacy session, from the memory of the process after many sessions. */
-async function measureSessions(running, record) {
-  const client = new BareClient(running);
-  const open = async (many) => {
-    for (let index = 0; index < many; index++) await new BareClient(running).initialize();
-  };
-  await open(50);
-  const before = memoryOf(running.pid);
-  await open(sessions / 10);
-  record((memoryOf(running.pid) - before) / (sessions / 10) / 1_024);
-  client.close();
-}
-
-/** @param {import('../harness/rounds.mjs').RunContext} context */
-async function runReady(context) {
-  const { measurements, scratchDirectory } = context;
-  const readyOf = async (starting) => {
-    const began = performance.now();
-    const running = await starting();
-    const client = await openClient(running);
-    const ms = performance.now() - began;
-    client.close();
     await running.stop();
-    return ms;
-  };
-  for (let round = 0; round < Math.min(context.rounds, 7); round++) {
-    await calm();
-    const own = await readyOf(() => startOurs(scratchDirectory));
-    const floor = await readyOf(startFloor);
-    measurements.record({ figure: 'gateway-ready', subject: ours.id, round, value: own / floor });
   }
 }
 
-/** @param {import('../harness/rounds.mjs').RunContext} context */
+/** The gateways that get ready; the other peers are reported as missing. @param {RunContext} context */
+async function takeReady(context) {
+  const ready = [];
+  for (const gateway of context.gateways) {
+    if (gateway.peer === undefined) {
+      ready.push(gateway);
+      continue;
+    }
+    try {
+      await withGateway(gateway.start(nextHome(context)), (client) => client.call());
+      ready.push(gateway);
+    } catch (error) {
+      context.reportMissing(gateway, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return ready;
+}
+
+/** @param {RunContext} context @param {Gateway} gateway @returns {Promise<Entrant>} */
+async function enter(context, gateway) {
+  const running = await gateway.start(nextHome(context));
+  try {
+    return { gateway, running, client: await GatewayClient.open(running) };
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+/** @param {RunContext} context @param {readonly Entrant[]} entrants */
+async function warmUp({ measurements }, entrants) {
+  for (let pass = 0; pass < warmUpPasses; pass++)
+    for (const { gateway, client } of entrants)
+      for (const [figure, measure] of Object.entries(measures)) {
+        if (measurements.reasonOf(figure, gateway.id) !== undefined) continue;
+        await measure(client).catch((error) => measurements.fail({ figure, subject: gateway.id, error }));
+      }
+}
+
+/** @param {RunContext} context @param {readonly Entrant[]} entrants */
+async function runRounds({ measurements, rounds, wants }, entrants) {
+  const byId = new Map(entrants.map((entrant) => [entrant.gateway.id, entrant]));
+  for (let round = 0; round < rounds * 2; round++)
+    for (const [figure, measure] of Object.entries(measures)) {
+      if (!wants(figure)) continue;
+      await calm();
+      const taking = entrants.map(({ gateway }) => gateway);
+      for (const { id, peer } of toRoundOrder(taking, direct.id)) {
+        if (peer !== undefined && round >= peerRounds) continue;
+        if (measurements.reasonOf(figure, id) !== undefined) continue;
+        const { client } = byId.get(id);
+        try {
+          measurements.record({ figure, subject: id, round, value: await measure(client) });
+        } catch (error) {
+          measurements.fail({ figure, subject: id, error });
+        }
+      }
+    }
+}
+
+/** All gateways run at the same time, and are measured in turns. @param {RunContext} context */
+async function runSteady(context) {
+  const { measurements } = context;
+  /** @type {Entrant[]} */
+  const entrants = [];
+  try {
+    for (const gateway of context.gateways) {
+      try {
+        entrants.push(await enter(context, gateway));
+      } catch (error) {
+        for (const figure of steady) measurements.fail({ figure, subject: gateway.id, error });
+      }
+    }
+    for (const { gateway, running } of entrants) {
+      const value = running.memory() / 1_048_576;
+      measurements.record({ figure: 'gateway-memory', subject: gateway.id, round: 0, value });
+    }
+    await warmUp(context, entrants);
+    await runRounds(context, entrants);
+  } finally {
+    for (const { client } of entrants) client.close();
+    await Promise.all(entrants.map(({ running }) => running.stop()));
+  }
+}
+
+/** From the start of a gateway until all tools are listed. @param {RunContext} context */
+function runReady(context) {
+  const timeReady = async (gateway) => {
+    await calm();
+    const began = performance.now();
+    return withGateway(gateway.start(nextHome(context)), () => performance.now() - began);
+  };
+  const rounds = Math.min(context.rounds, readyRounds);
+  const starting = { ...context, rounds, subjects: context.gateways, beside: floor.id };
+  return sampleFresh(starting, 'gateway-ready', timeReady);
+}
+
+/** One daemon with the log and one without call in turns, so that other work on the machine affects both. */
+async function compareLog(context) {
+  const rounds = Math.ceil((context.rounds * 2) / logRuns);
+  const inTurns = async (clients) => {
+    const samples = clients.map(() => []);
+    for (let index = 0; index < calls; index++)
+      for (const turn of shuffle([...clients.keys()])) {
+        const began = performance.now();
+        await clients[turn].call();
+        samples[turn].push(performance.now() - began);
+      }
+    return samples.map(median);
+  };
+  return withGateway(startOurs(nextHome(context)), (logged) =>
+    withGateway(startOurs(nextHome(context), { log: { enabled: false } }), async (silent) => {
+      for (let pass = 0; pass < warmUpPasses; pass++)
+        for (const client of [logged, silent]) await client.callP50(calls * 2);
+      const ratios = [];
+      for (let round = 0; round < rounds; round++) {
+        await calm();
+        const [withLog, without] = await inTurns([logged, silent]);
+        ratios.push(withLog / without);
+      }
+      return median(ratios);
+    }),
+  );
+}
+
+/** Each value comes from its own pair of daemons: one noisy moment does not decide. @param {RunContext} context */
+async function runLog(context) {
+  for (let run = 0; run < logRuns; run++)
+    context.measurements.record({
+      figure: 'gateway-log',
+      subject: ours.id,
+      round: run,
+      value: await compareLog(context),
+    });
+}
+
+/** The memory of a legacy session in KB, from the memory of the process after many. @param {RunContext} context */
+async function runSessions(context) {
+  const value = await withGateway(startOurs(nextHome(context)), async (client, running) => {
+    const open = async (count) => {
+      for (let index = 0; index < count; index++) await new BareClient(running).initialize();
+    };
+    await client.callP50(calls);
+    await open(sessionsBefore);
+    const before = running.memory();
+    await open(sessions);
+    return (running.memory() - before) / sessions / 1_024;
+  });
+  context.measurements.record({ figure: 'gateway-session', subject: ours.id, round: 0, value });
+}
+
+/** @param {RunContext} context */
 export async function runGateway(context) {
-  const steady = [
-    'gateway-call',
-    'gateway-in-flight',
-    'gateway-list',
-    'gateway-log',
-    'gateway-memory',
-    'gateway-session',
-  ];
+  const isCompared = [...steady, 'gateway-ready'].some(context.wants);
+  const gateways = isCompared ? await takeReady(context) : [];
   for (const [figures, run] of [
     [steady, runSteady],
     [['gateway-ready'], runReady],
+    [['gateway-log'], runLog],
+    [['gateway-session'], runSessions],
   ]) {
-    if (!figures.some((figure) => context.wants(figure))) continue;
+    if (!figures.some(context.wants)) continue;
     context.note(figures[0]);
     try {
-      await run(context);
+      await run({ ...context, gateways });
     } catch (error) {
       for (const figure of figures) context.measurements.fail({ figure, subject: ours.id, error });
     }
