@@ -1,11 +1,22 @@
 // For tests: starts fixture servers and inspects processes. The servers themselves run as programs and are not imported.
+export { type AnthropicModel, type AnthropicRequest, startAnthropicModel } from './anthropic-model.js';
 export { collectGarbage } from './collect-garbage.js';
 export type { FixtureName, RunningFixture, StartFixtureOptions } from './fixture.js';
 export { fixture, readPids, startFixture } from './fixture.js';
 export { freePort } from './free-port.js';
 export { FuzzMessages } from './fuzz/fuzz-messages.js';
+export { type ApiExample, canRunApiExamples, readApiExamples } from './guides/api-examples.js';
+export { Shell } from './guides/shell.js';
 export { ISSUED_SECRETS } from './issued-secrets.js';
+export {
+  type McpRegistry,
+  type McpRegistryOptions,
+  type RegistryFault,
+  startMcpRegistry,
+} from './mcp-registry/mcp-registry.js';
+export { REGISTRY_RECORDS, type RegistryEntry, registryEntry } from './mcp-registry/registry-records.js';
 export { movableClock } from './movable-clock.js';
+export { type RegistryPackage, type RunningNpmRegistry, startNpmRegistry } from './npm-registry.js';
 export { type CollectedSpan, OtlpCollector } from './otlp-collector.js';
 export { descendants, isAlive, processesWithEnvironment } from './processes.js';
 export { createRandom } from './seeded-random.js';

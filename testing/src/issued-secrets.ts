@@ -4,7 +4,7 @@ const capitals = (count: number): string => 'A1B2C3D4E5F6G7H8'.repeat(8).slice(0
 
 /** By kind, as the library names them. */
 export const ISSUED_SECRETS: Readonly<Record<string, readonly string[]>> = {
-  'a token of this daemon': [`tbk_${letters(43)}`, `tbk_-_${letters(41)}`],
+  'a token for this daemon': [`tbk_${letters(43)}`, `tbk_-_${letters(41)}`],
   'a private key': [`-----BEGIN PRIVATE KEY-----\n${letters(64)}\n-----END PRIVATE KEY-----`],
   'a GitHub token': [
     ...['p', 'o', 'u', 's', 'r'].map((kind) => `gh${kind}_${letters(36)}`),
