@@ -57,6 +57,7 @@ export const ERRORS = {
   BREAKER_OPEN: facts(503, -32001, 17, true),
   OVERLOADED: facts(503, -32001, 18, true),
   RATE_LIMITED: facts(429, -32001, 18, true),
+  BUDGET_EXCEEDED: facts(429, -32001, 18, true),
   CALL_TIMEOUT: facts(504, -32001, 19),
   CALL_CANCELLED: facts(499, -32800, 20),
   CALL_OUTCOME_UNKNOWN: facts(502, -32001, 21),
@@ -134,7 +135,7 @@ export class TurnbuckleError extends Error {
 }
 
 /** The hint of an error that only the authors of a server can correct. */
-export const SERVER_BUG_HINT = 'This is a bug in the server. Report it to the authors of the server.';
+export const SERVER_BUG_HINT = "This is a bug in the server. Report it to the server's authors.";
 
 /** The `code` of an error of Node or of ours, such as ENOENT; undefined for anything else. */
 export function errorCode(error: unknown): string | undefined {

@@ -42,6 +42,33 @@ export interface CallSettled extends CallStarted {
   readonly reason: string | undefined;
   /** An `ask` that a session approval answered. */
   readonly remembered: boolean;
+  /** What the call cost. Absent for native tools, and for a call that was refused. */
+  readonly energy?: number | undefined;
+  /** What it was expected to cost. */
+  readonly estimatedEnergy?: number | undefined;
+  /** The answer to the approval request of this call, or of the same call before it. */
+  readonly approval?: GivenApproval | undefined;
+}
+
+/** An answer to an approval request. */
+export interface GivenApproval {
+  readonly answer: 'once' | 'session' | 'always' | 'deny';
+  /** Who answered: `approver`, a name given to `answer()`, or the reason for no answer: `expiry`, `cancelled`, … */
+  readonly by: string;
+}
+
+/** The caller that a connection is for, where callers do not share one (`share`). */
+export interface ConnectionOwner {
+  readonly callerId: string;
+  /** The identity of the caller: a name can be given to somebody else. */
+  readonly identity: string;
+  /** Its run, if each session has a connection. */
+  readonly run?: string | undefined;
+}
+
+interface FromConnection {
+  /** Whose connection it came on; `host`: that of the host itself. Absent: all callers share it. */
+  readonly connectionOf?: ConnectionOwner | 'host' | undefined;
 }
 
 /** The configured rule that decided. */
@@ -117,16 +144,37 @@ export interface RuntimeEvents {
     /** An `ask` that a session approval answers. */
     readonly remembered: boolean;
   };
+  /** A call was refused because a budget has too little energy left. */
+  'energy.refused': {
+    readonly requestId: string;
+    readonly server: string;
+    readonly tool: string;
+    readonly callerId: string;
+    /** What has the budget: `run`, `caller` or `server`, and its name. */
+    readonly for: 'run' | 'caller' | 'server';
+    readonly name: string;
+    readonly limit: number;
+    readonly left: number;
+    readonly needed: number;
+    /** When enough is left again; absent: never. */
+    readonly retryAfterMs?: number | undefined;
+  };
+  /** A budget has less than a fifth left. Emitted once, until it is half full again. */
+  'energy.low': {
+    readonly for: 'run' | 'caller' | 'server';
+    readonly name: string;
+    readonly limit: number;
+    readonly left: number;
+    /** When it is used up at the rate of the last calls; absent: not soon. */
+    readonly emptyInMs?: number | undefined;
+  };
   'approval.asked': ApprovalRequestData;
-  'approval.answered': {
+  'approval.answered': GivenApproval & {
     readonly id: string;
     readonly requestId: string;
     readonly server: string;
     readonly tool: string;
     readonly callerId: string | undefined;
-    readonly answer: 'once' | 'session' | 'always' | 'deny';
-    /** Who answered: `approver`, a name given to `answer()`, or the reason for no answer: `expiry`, `cancelled`, … */
-    readonly by: string;
     readonly waitedMs: number;
   };
   /** An "always" could not be stored and holds for the session only. */
@@ -163,8 +211,8 @@ export interface RuntimeEvents {
     readonly outcome: 'answered' | 'declined' | 'refused' | 'limited' | 'failed';
     readonly reason: string | undefined;
   };
-  /** A log message or notification of a server: untrusted text. */
-  'server.notice': {
+  /** A log message of a server: untrusted text. Show it only to whom `connectionOf` names. */
+  'server.notice': FromConnection & {
     readonly server: string;
     readonly level: string;
     readonly logger?: string;
@@ -185,7 +233,11 @@ export interface RuntimeEvents {
    * A line that the server's process wrote to stderr: untrusted text, bounded in length. `dropped` counts the lines
    * discarded before it because they came too fast.
    */
-  'server.stderr': { readonly server: string; readonly text: string; readonly dropped?: number };
+  'server.stderr': FromConnection & {
+    readonly server: string;
+    readonly text: string;
+    readonly dropped?: number;
+  };
   /** A list was requested from a server: one request for all concurrent readers. */
   'catalog.read': {
     readonly server: string;

@@ -5,8 +5,9 @@
 import { type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
 import { timerDelay } from '../async/timer-delay.js';
 import { TurnbuckleError } from '../errors.js';
-import type { Events } from '../events.js';
+import type { Events, GivenApproval } from '../events.js';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval-request.js';
+import { LateAnswers } from './late-answers.js';
 
 export interface ApprovalsOptions {
   readonly approve: Approve | undefined;
@@ -50,6 +51,8 @@ export interface ApprovalWaitOptions {
   readonly maxWaitMs?: number | undefined;
   /** Called with the request as soon as it is open. */
   readonly onAsked?: ((request: ApprovalRequest) => void) | undefined;
+  /** Called with the answer of this call, whenever it was given. */
+  readonly onAnswered?: ((given: GivenApproval) => void) | undefined;
 }
 
 /** Who answered, or what ended the request without an answer. */
@@ -69,6 +72,8 @@ interface GivenAnswer {
   readonly answer: ApprovalAnswer;
   readonly by: AnsweredBy;
   readonly cause?: unknown;
+  /** Someone gave it; absent: the request ended without an answer. */
+  readonly isReply?: boolean;
   /** No approver is available. */
   readonly isAbandoned?: boolean;
 }
@@ -77,19 +82,17 @@ const ANSWERS: ReadonlySet<unknown> = new Set<ApprovalAnswer>(['once', 'session'
 const MAX_PENDING = 1_000;
 const MAX_PENDING_PER_CALLER = 100;
 const MAX_REMEMBERED = 10_000;
-/** How long an approval for a call that stopped waiting stays valid, for one repetition of that call. */
-const GRANT_TTL_MS = 600_000;
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
   readonly #pending = new Map<string, PendingApproval>();
   readonly #sessionApprovals = new Set<string>();
-  /** When each unused approval expires. */
-  readonly #grantExpiries = new Map<string, number>();
+  readonly #lateAnswers: LateAnswers;
   #closed = false;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
+    this.#lateAnswers = new LateAnswers(options.monotonicNow);
   }
 
   /** The pending requests, oldest first. */
@@ -110,7 +113,8 @@ export class Approvals {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
     // An unknown answer counts as deny; an answer that was not offered is weakened to one that was.
-    pending.settle({ answer: ANSWERS.has(answer) ? toOfferedAnswer(answer, pending.request) : 'deny', by });
+    const given = ANSWERS.has(answer) ? toOfferedAnswer(answer, pending.request) : 'deny';
+    pending.settle({ answer: given, by, isReply: true });
     return true;
   }
 
@@ -139,17 +143,30 @@ export class Approvals {
 
   /**
    * Resolves with the approval; rejects with APPROVAL_NEEDED, APPROVAL_PENDING, CALL_DENIED, CALL_CANCELLED or
-   * OVERLOADED. A repetition of the same call resumes its open request, or uses the approval that arrived meanwhile.
+   * OVERLOADED. A repetition of the same call resumes its open request, or uses the answer that arrived meanwhile.
    */
   async ask(
     question: ApprovalQuestion,
     signal: CancelSignal | undefined,
-    { maxWaitMs, onAsked }: ApprovalWaitOptions = {},
+    options: ApprovalWaitOptions = {},
   ): Promise<Exclude<ApprovalAnswer, 'deny'>> {
     const { approve, queue } = this.#options;
     if (this.#closed) throw deniedByClose(question);
     if (approve === undefined && !queue) throw noApprover(question, this.#options.hint);
-    if (this.#consumeGrant(question.key)) return 'once';
+    const late = question.key === undefined ? undefined : this.#lateAnswers.take(question.key);
+    const given: GivenAnswer = late ?? (await this.#request(question, signal, options));
+    options.onAnswered?.(given);
+    if (given.isAbandoned === true) throw noApprover(question, this.#options.hint);
+    if (given.answer === 'deny') throw approvalDenied(question, given);
+    return given.answer;
+  }
+
+  /** The answer to the open request of the same call, or to a new one; rejects if the call stops waiting. */
+  async #request(
+    question: ApprovalQuestion,
+    signal: CancelSignal | undefined,
+    { maxWaitMs, onAsked }: ApprovalWaitOptions,
+  ): Promise<GivenAnswer> {
     const left = this.#findDetached(question.key);
     const pending = left ?? this.#open(question);
     // Start waiting before anyone is notified: the answer may come immediately.
@@ -158,10 +175,8 @@ export class Approvals {
     if (this.#pending.has(pending.request.id)) onAsked?.(pending.request);
     const given = await waiting;
     if (given === undefined) throw approvalPending(pending.request);
-    if (given.isAbandoned === true) throw noApprover(question, this.#options.hint);
-    if (given.answer === 'deny') throw approvalDenied(question, given);
     // An answer that was not offered has no effect.
-    return toOfferedAnswer(given.answer, pending.request);
+    return { ...given, answer: toOfferedAnswer(given.answer, pending.request) };
   }
 
   /** Denies all pending requests. */
@@ -169,7 +184,7 @@ export class Approvals {
     this.#closed = true;
     for (const { settle } of [...this.#pending.values()]) settle({ answer: 'deny', by: 'closed' });
     this.#sessionApprovals.clear();
-    this.#grantExpiries.clear();
+    this.#lateAnswers.clear();
   }
 
   #toRequest(asked: ApprovalQuestion): ApprovalRequest {
@@ -259,26 +274,16 @@ export class Approvals {
   /** Keeps an answer that no call waits for, for a repetition of the same call. */
   #storeLateAnswer(
     { request, question: { key, sessionKey, saveAlways } }: PendingApproval,
-    { answer }: GivenAnswer,
+    { answer, by, isReply }: GivenAnswer,
   ): void {
-    if (answer === 'deny') return;
     const given = toOfferedAnswer(answer, request);
-    if (given === 'once') {
-      const [oldest] = this.#grantExpiries.keys();
-      if (this.#grantExpiries.size >= MAX_REMEMBERED && oldest !== undefined)
-        this.#grantExpiries.delete(oldest);
-      if (key !== undefined) this.#grantExpiries.set(key, this.#options.monotonicNow() + GRANT_TTL_MS);
+    if (given === 'once' || given === 'deny') {
+      // Nobody has said no to a request that expired: the repetition asks again.
+      if (key !== undefined && isReply === true) this.#lateAnswers.keep(key, { answer: given, by });
       return;
     }
     this.approveForSession(sessionKey);
     if (given === 'always') void saveAlways?.();
-  }
-
-  #consumeGrant(key: string | undefined): boolean {
-    const until = key === undefined ? undefined : this.#grantExpiries.get(key);
-    if (key === undefined || until === undefined) return false;
-    this.#grantExpiries.delete(key);
-    return until > this.#options.monotonicNow();
   }
 
   #askApprover(approve: Approve, request: ApprovalRequest, signal: AbortSignal): void {
@@ -341,16 +346,19 @@ function approvalPending({
   toolName,
   server,
   tool,
+  callerId,
   reason,
   expiresAt,
 }: ApprovalRequest): TurnbuckleError {
+  // The host is the person who can approve it.
+  const ask = callerId === undefined ? 'Approve it' : 'Ask the user to approve it';
   return new TurnbuckleError(
     'APPROVAL_PENDING',
     `Call to "${toolName}" is waiting for approval (${reason}). It has not been sent.`,
     {
       server,
       tool,
-      hint: `Ask the user to approve it: turnbuckle approvals answer ${id} once. Then repeat the same call to continue.`,
+      hint: `${ask}: turnbuckle approvals answer ${id} once. Then repeat the same call to continue.`,
       data: { reason, approval: id, expiresAt },
     },
   );

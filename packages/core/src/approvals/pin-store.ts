@@ -16,6 +16,8 @@ import { isRecord } from '../json/is-record.js';
 export interface Pin {
   readonly server: string;
   readonly tool: string;
+  /** The agent in whose own list the tool is, where lists depend on credentials. */
+  readonly agent?: string;
   /** The fingerprint of the definition. */
   readonly hash: string;
   /** The definition itself, to show what changed; absent if it was too large to store. */
@@ -29,6 +31,13 @@ export interface PinFile {
   readonly pins: readonly Pin[];
   /** Servers whose tools were all pinned at first use. */
   readonly servers: readonly string[];
+  /** Agents whose own lists were. */
+  readonly agents?: readonly AgentList[];
+}
+
+export interface AgentList {
+  readonly server: string;
+  readonly agent: string;
 }
 
 const VERSION = 1;
@@ -111,17 +120,22 @@ async function stampOf(file: string): Promise<string> {
 function parsePins(text: string): PinFile {
   const content: unknown = JSON.parse(text);
   if (!isRecord(content) || content.version !== VERSION) throw new Error('Unsupported version.');
-  const { pins, servers } = content;
+  const { pins, servers, agents = [] } = content;
   if (!Array.isArray(pins) || !pins.every(isPin)) throw new Error('Invalid "pins".');
   if (!Array.isArray(servers) || !servers.every((name): name is string => typeof name === 'string'))
     throw new Error('Invalid "servers".');
-  return { pins, servers };
+  if (!Array.isArray(agents) || !agents.every(isAgentList)) throw new Error('Invalid "agents".');
+  return { pins, servers, ...(agents.length > 0 && { agents }) };
 }
+
+const isAgentList = (value: unknown): value is AgentList =>
+  isRecord(value) && typeof value.server === 'string' && typeof value.agent === 'string';
 
 function isPin(value: unknown): value is Pin {
   return (
     isRecord(value) &&
     ['server', 'tool', 'hash', 'by', 'pinnedAt'].every((key) => typeof value[key] === 'string') &&
+    (value.agent === undefined || typeof value.agent === 'string') &&
     (value.definition === undefined || isRecord(value.definition))
   );
 }

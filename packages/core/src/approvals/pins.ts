@@ -9,7 +9,7 @@ import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { inSlices, type Steps } from '../json/slices.js';
 import type { PinFault } from '../policy/decide.js';
-import type { Pin, PinFile, PinStore } from './pin-store.js';
+import type { AgentList, Pin, PinFile, PinStore } from './pin-store.js';
 
 /** Larger definitions are pinned by their hash alone. */
 const MAX_DEFINITION_LENGTH = 65_536;
@@ -21,7 +21,7 @@ const MAX_TOTAL_LENGTH = 512 * 1_024;
 
 /** A pin with the current state of its tool. */
 export interface PinStatus extends Pin {
-  /** `unknown`: the tools of its server have not been listed in this run. */
+  /** `unknown`: the tools of its server have not been listed in this run, or the list is that of an agent. */
   readonly state: 'same' | 'changed' | 'gone' | 'unknown';
   /** What changed, safe to display. */
   readonly diff?: readonly string[];
@@ -38,6 +38,12 @@ export interface PinsOptions {
 
 type Tools = ReadonlyMap<string, CatalogTool>;
 
+/** The tools of a server, as listed with its own credentials or with those of an agent. */
+interface PinnedList {
+  readonly server: string;
+  readonly agent?: string | undefined;
+}
+
 interface PinToolsOptions {
   readonly servers?: readonly string[];
   /** Called when it is this change's turn; throws if the change is no longer wanted. */
@@ -47,8 +53,12 @@ interface PinToolsOptions {
 export class Pins {
   readonly #options: PinsOptions;
   readonly #hashes = new WeakMap<CatalogTool, string>();
+  /** The agents of tools that only an agent's own list has. */
+  readonly #agents = new WeakMap<CatalogTool, string>();
+  /** By list, then by tool. */
   #pins = new Map<string, Map<string, Pin>>();
-  #servers: ReadonlySet<string> = new Set();
+  /** The lists that were pinned at first use. */
+  #lists: ReadonlySet<string> = new Set();
   /** Pinned at first use and not on disk yet: reloading the file does not remove these. */
   readonly #unsaved = new Map<string, readonly Pin[]>();
   #failure: TurnbuckleError | undefined;
@@ -84,7 +94,7 @@ export class Pins {
 
   /** False if no call can be affected, so that the hot path can skip the check. */
   get active(): boolean {
-    return this.#pins.size > 0 || this.#servers.size > 0 || this.#failure !== undefined;
+    return this.#pins.size > 0 || this.#lists.size > 0 || this.#failure !== undefined;
   }
 
   /** Why a tool needs approval; undefined if it matches its pin or has none. */
@@ -94,19 +104,34 @@ export class Pins {
   ): PinFault | undefined {
     if (tool === undefined || tool.native) return undefined;
     if (this.#failure !== undefined) return 'unreadable';
-    const pin = this.#pins.get(server)?.get(name);
+    const pin = this.#pinOf(tool);
     if (pin !== undefined) return pin.hash === this.hashOf(tool) ? undefined : 'changed';
-    return this.#options.mode === 'all' && this.#servers.has(server) ? 'new' : undefined;
+    return this.#options.mode === 'all' && this.#isPinned(server, this.#agents.get(tool)) ? 'new' : undefined;
   }
 
   /** Whether the tool or its server is pinned. */
   appliesTo(server: string, tool: string): boolean {
-    return this.#pins.get(server)?.has(tool) === true || this.#servers.has(server);
+    const list = listKey({ server });
+    return this.#pins.get(list)?.has(tool) === true || this.#lists.has(list);
+  }
+
+  /** That of the agent's own list, if the tool is from there and has one; else that of the server. */
+  #pinOf(tool: CatalogTool): Pin | undefined {
+    const { server, tool: name } = tool;
+    const agent = this.#agents.get(tool);
+    const own = agent === undefined ? undefined : this.#pins.get(listKey({ server, agent }))?.get(name);
+    return own ?? this.#pins.get(listKey({ server }))?.get(name);
+  }
+
+  /** Whether the list was pinned at first use: what is new in it needs approval. */
+  #isPinned(server: string, agent: string | undefined): boolean {
+    if (this.#lists.has(listKey({ server }))) return true;
+    return agent !== undefined && this.#lists.has(listKey({ server, agent }));
   }
 
   /** What changed since the tool was approved; undefined if it is not pinned. */
   diffSinceApproval(tool: CatalogTool): readonly string[] | undefined {
-    const pin = this.#pins.get(tool.server)?.get(tool.tool);
+    const pin = this.#pinOf(tool);
     return pin === undefined ? undefined : diffFrom(pin, tool);
   }
 
@@ -145,12 +170,17 @@ export class Pins {
   async unpin(server: string, tool?: string, confirm?: () => void): Promise<readonly string[]> {
     const isMeant = (pin: Pin): boolean => pin.server === server && (tool === undefined || pin.tool === tool);
     let removed: readonly string[] = [];
-    await this.#change(({ pins, servers }) => {
+    await this.#change((before) => {
       confirm?.();
-      removed = pins.filter(isMeant).map((pin) => pin.tool);
+      const { pins, servers, agents = [] } = before;
+      removed = [...new Set(pins.filter(isMeant).map((pin) => pin.tool))];
       return {
+        ...before,
         pins: pins.filter((pin) => !isMeant(pin)),
-        servers: tool === undefined ? servers.filter((name) => name !== server) : servers,
+        ...(tool === undefined && {
+          servers: servers.filter((name) => name !== server),
+          agents: agents.filter((list) => list.server !== server),
+        }),
       };
     });
     return removed;
@@ -171,6 +201,7 @@ export class Pins {
     await this.#change((before) => {
       confirm?.();
       return {
+        ...before,
         pins: [...before.pins.filter((pin) => !replaced.has(keyOf(pin))), ...fresh],
         servers: [...new Set([...before.servers, ...servers])],
       };
@@ -189,11 +220,21 @@ export class Pins {
     const { mode } = this.#options;
     // Another process may have pinned something since.
     void this.load();
-    if (mode === 'all' && !this.#servers.has(server) && this.#failure === undefined && after.size > 0)
-      this.#pinOnFirstUse(server, [...after.values()]);
+    if (mode === 'all' && !this.#isPinned(server, undefined)) this.#pinOnFirstUse({ server }, after);
     // The event is optional: a failure here must not stop the caller.
     if (this.#options.events.has('tool.changed'))
       void inSlices(this.#emitChanges(server, before, after)).catch(() => {});
+  }
+
+  /**
+   * The same for the tools that a server listed with the credentials of this agent. The list of the server itself goes
+   * first: if it was pinned, only that counts.
+   */
+  onAgentToolsRead(list: AgentList, tools: Tools): void {
+    for (const tool of tools.values()) this.#agents.set(tool, list.agent);
+    void this.load();
+    if (this.#options.mode === 'all' && !this.#isPinned(list.server, list.agent))
+      this.#pinOnFirstUse(list, tools);
   }
 
   /** Resolves when everything is on disk. */
@@ -202,23 +243,26 @@ export class Pins {
   }
 
   /** Effective immediately, written to disk a little later, unless another process was first. */
-  #pinOnFirstUse(server: string, tools: readonly CatalogTool[]): void {
-    const fresh = this.#toPins(tools, 'first-use');
-    this.#unsaved.set(server, fresh);
+  #pinOnFirstUse(list: PinnedList, tools: Tools): void {
+    if (this.#failure !== undefined || tools.size === 0) return;
+    const key = listKey(list);
+    const fresh = this.#toPins([...tools.values()], 'first-use');
+    this.#unsaved.set(key, fresh);
     this.#addUnsaved();
-    void this.#change(({ pins, servers }) => {
-      this.#unsaved.delete(server);
-      if (servers.includes(server)) return { pins, servers };
-      const there = new Set(pins.map(keyOf));
+    void this.#change((before) => {
+      this.#unsaved.delete(key);
+      if (pinnedLists(before).has(key)) return before;
+      const there = new Set(before.pins.map(keyOf));
       return {
-        pins: [...pins, ...fresh.filter((pin) => !there.has(keyOf(pin)))],
-        servers: [...servers, server],
+        ...withList(before, list),
+        pins: [...before.pins, ...fresh.filter((pin) => !there.has(keyOf(pin)))],
       };
     }).catch((error: unknown) => {
       // Effective for this run only; the next run pins at first use again.
-      this.#unsaved.set(server, fresh);
+      this.#unsaved.set(key, fresh);
       this.#addUnsaved();
-      for (const { tool } of fresh) this.#options.events.emit('approval.lost', { server, tool, error });
+      for (const { server, tool } of fresh)
+        this.#options.events.emit('approval.lost', { server, tool, error });
     });
   }
 
@@ -230,22 +274,25 @@ export class Pins {
     });
   }
 
-  #apply({ pins, servers }: PinFile): void {
+  #apply(content: PinFile): void {
     const all = new Map<string, Map<string, Pin>>();
-    for (const pin of pins) all.set(pin.server, (all.get(pin.server) ?? new Map()).set(pin.tool, pin));
+    for (const pin of content.pins) {
+      const list = listKey(pin);
+      all.set(list, (all.get(list) ?? new Map()).set(pin.tool, pin));
+    }
     this.#pins = all;
-    this.#servers = new Set(this.#options.mode === 'all' ? servers : []);
+    this.#lists = this.#options.mode === 'all' ? pinnedLists(content) : new Set();
     this.#addUnsaved();
   }
 
   #addUnsaved(): void {
     this.version += 1;
-    for (const [server, pins] of this.#unsaved) {
-      const known = this.#pins.get(server) ?? new Map<string, Pin>();
+    for (const [list, pins] of this.#unsaved) {
+      const known = this.#pins.get(list) ?? new Map<string, Pin>();
       for (const pin of pins) if (!known.has(pin.tool)) known.set(pin.tool, pin);
-      this.#pins.set(server, known);
+      this.#pins.set(list, known);
     }
-    if (this.#unsaved.size > 0) this.#servers = new Set([...this.#servers, ...this.#unsaved.keys()]);
+    if (this.#unsaved.size > 0) this.#lists = new Set([...this.#lists, ...this.#unsaved.keys()]);
   }
 
   #toPins(tools: readonly CatalogTool[], by: Pin['by']): Pin[] {
@@ -257,12 +304,15 @@ export class Pins {
       const isSmall = length <= MAX_DEFINITION_LENGTH && together + length <= MAX_TOTAL_LENGTH;
       if (isSmall) together += length;
       const kept = isSmall && { definition: pickFingerprinted(definition) };
-      return { server, tool: name, hash: this.hashOf(tool), ...kept, by, pinnedAt };
+      const agent = this.#agents.get(tool);
+      const whose = agent !== undefined && { agent };
+      return { server, tool: name, ...whose, hash: this.hashOf(tool), ...kept, by, pinnedAt };
     });
   }
 
   #statusOf(pin: Pin): PinStatus {
     const { findTool, toolsOf } = this.#options;
+    if (pin.agent !== undefined) return { ...pin, state: 'unknown' };
     const tool = findTool(pin.server, pin.tool);
     if (tool === undefined) return { ...pin, state: toolsOf(pin.server).length === 0 ? 'unknown' : 'gone' };
     if (this.hashOf(tool) === pin.hash) return { ...pin, state: 'same' };
@@ -277,7 +327,7 @@ export class Pins {
     for (const [name, tool] of after) {
       yield;
       const old = before.get(name) ?? (gone.size === 0 ? undefined : gone.get(namelessFingerprint(tool)));
-      const pin = this.#pins.get(server)?.get(name);
+      const pin = this.#pins.get(listKey({ server }))?.get(name);
       if (before.has(name) && old !== undefined && this.hashOf(old) === this.hashOf(tool)) continue;
       if (pin !== undefined && pin.hash !== this.hashOf(tool)) tell(name, 'approval', diffFrom(pin, tool));
       else if (old !== undefined) tell(name, 'last-list', diffDefinitions(old.definition, tool.definition));
@@ -290,7 +340,19 @@ const pickFingerprinted = (definition: CatalogTool['definition']): Readonly<Reco
     FINGERPRINTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
   );
 
-const keyOf = ({ server, tool }: { server: string; tool: string }): string => JSON.stringify([server, tool]);
+const keyOf = ({ server, tool, agent }: Pin): string => JSON.stringify([server, tool, agent ?? null]);
+
+const listKey = ({ server, agent }: PinnedList): string =>
+  JSON.stringify(agent === undefined ? [server] : [server, agent]);
+
+const pinnedLists = ({ servers, agents = [] }: PinFile): Set<string> =>
+  new Set([...servers.map((server) => listKey({ server })), ...agents.map(listKey)]);
+
+function withList(file: PinFile, { server, agent }: PinnedList): PinFile {
+  return agent === undefined
+    ? { ...file, servers: [...file.servers, server] }
+    : { ...file, agents: [...(file.agents ?? []), { server, agent }] };
+}
 
 function diffFrom({ definition }: Pin, tool: CatalogTool): readonly string[] {
   return definition === undefined

@@ -35,10 +35,15 @@ export async function untilAborted<T>(
   });
 }
 
-export function pause(ms: number, signal: CancelSignal | undefined): Promise<void> {
+/** Resolves after the time, or rejects as `untilAborted` does. */
+export function pause(
+  ms: number,
+  signal: CancelSignal | undefined,
+  toError?: (signal: CancelSignal) => unknown,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timerDelay(ms));
   });
-  return untilAborted(() => timed, signal).finally(() => clearTimeout(timer));
+  return untilAborted(() => timed, signal, toError).finally(() => clearTimeout(timer));
 }

@@ -42,7 +42,7 @@ export function scopeMissing(
   const wider = scope !== undefined && /^[\w:./ -]+$/.test(scope) ? ` --scope "${scope}"` : '';
   return new TurnbuckleError(
     'SCOPE_MISSING',
-    `The sign-in to server "${server}" lacks a scope that this call requires.${asked}`,
+    `The credentials for server "${server}" lack a scope that this call requires.${asked}`,
     {
       server,
       hint: `Sign in again with more scopes: ${loginCommand({ server, agent })}${wider}`,
@@ -99,7 +99,7 @@ function describeCause(cause: unknown): string {
 export function renewalFailed(server: string, cause: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'CONNECT_FAILED',
-    `Could not refresh the sign-in to server "${server}" because its authorization server did not respond as expected.`,
+    `Could not refresh the credentials for server "${server}" because its authorization server did not respond as expected.`,
     { server, cause, hint: 'Turnbuckle retries automatically.', data: { sent: false } },
   );
 }

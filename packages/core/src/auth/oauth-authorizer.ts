@@ -143,7 +143,7 @@ export class OAuthAuthorizer implements Authorizer {
     const replaced = tokens !== undefined && !isSameToken(tokens, credentials);
     // A token that expired in flight was not rejected for another reason.
     const limit = replaced || this.#isExpiring(tokens) ? MAX_RENEWED_RETRIES : MAX_AUTH_RETRIES;
-    if (retries >= limit) throw this.#signInRequired(challenge, 'rejected the sign-in');
+    if (retries >= limit) throw this.#signInRequired(challenge, 'rejected the credentials');
     if (replaced) return true;
     // Many calls are rejected at the same moment: they share one replacement.
     this.#replacing ??= this.#replace(tokens, challenge).finally(() => {
@@ -163,7 +163,7 @@ export class OAuthAuthorizer implements Authorizer {
       const known = refusedTokens !== undefined;
       throw this.#signInRequired(
         challenge,
-        known ? 'no longer accepts the sign-in' : 'requires authentication',
+        known ? 'no longer accepts the credentials' : 'requires authentication',
       );
     }
     await this.#renew(refusedTokens, challenge);
@@ -334,13 +334,13 @@ export class OAuthAuthorizer implements Authorizer {
       // The authorization server is unavailable: the sign-in stays valid.
       if (code === undefined || isTransient(error)) throw renewalFailed(server, error);
       if (code !== 'invalid_grant' && code !== 'invalid_client')
-        throw this.#signInRequired(undefined, 'could not refresh the sign-in');
+        throw this.#signInRequired(undefined, 'could not refresh the credentials');
       // The sign-in has ended. The client is kept, unless it was what was rejected.
       const ended = { ...stored, tokens: undefined };
       if (code === 'invalid_client') await store.delete(this.#key);
       else await store.save(this.#key, ended);
       await this.#apply(code === 'invalid_client' ? undefined : ended);
-      throw this.#signInRequired(undefined, 'no longer accepts the sign-in');
+      throw this.#signInRequired(undefined, 'no longer accepts the credentials');
     }
   }
 

@@ -9,7 +9,7 @@ export function signInNotSupported(server: string, type: string): TurnbuckleErro
     hint:
       type === 'none'
         ? 'It does not require sign-in.'
-        : `The auth type of the server is "${type}", so its credential comes from the configuration.`,
+        : `The server's auth type is "${type}", so its credential comes from the configuration.`,
   });
 }
 
@@ -17,11 +17,11 @@ export function signInNotSupported(server: string, type: string): TurnbuckleErro
 export function noAuthorizationServer(server: string, cause?: unknown): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `Server "${server}" does not support sign-in because it names no authorization server.`,
+    `Server "${server}" does not support sign-in because it does not name an authorization server.`,
     {
       server,
       cause,
-      hint: `Use a token instead. Set "auth": { "type": "bearer", "token": "\${secret:${server}}" } in the configuration of the server, then run: turnbuckle secrets set ${shellQuote(server)}`,
+      hint: `Use a token instead. Set "auth": { "type": "bearer", "token": "\${secret:${server}}" } in the server's configuration, then run: turnbuckle secrets set ${shellQuote(server)}`,
     },
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { withFileLock } from '../files/file-lock.js';
 import { makeDirectory } from '../files/make-directory.js';
+import type { KeySource } from '../vault/vault-keys.js';
 import type { DpopKey } from './client/dpop-key.js';
 import type { Tokens } from './tokens.js';
 
@@ -38,6 +39,8 @@ export interface VaultLike {
   set(name: string, value: string): Promise<void>;
   delete(name: string): Promise<boolean>;
   list(): Promise<ReadonlyArray<{ readonly name: string }>>;
+  /** Where its key is. Without it, the vault counts as one that asks a person before it opens. */
+  keySource?(): Promise<KeySource | undefined>;
 }
 
 /** A vault, or a function that opens it on first use. */

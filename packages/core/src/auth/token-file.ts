@@ -69,7 +69,7 @@ export class TokenFile implements Authorizer {
     const why = code === undefined && cause instanceof Error ? cause.message : whyUnreadable(cause);
     return new TurnbuckleError(
       'AUTH_REQUIRED',
-      `Cannot use the token file of server "${this.#server}": ${why}.`,
+      `Cannot use the token file for server "${this.#server}": ${why}.`,
       {
         server: this.#server,
         cause,

@@ -50,8 +50,8 @@ const isSendable = (token: string): boolean =>
 function unusableToken(server: string, what: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" returned ${what}.`,
-    { server, hint: 'This is a bug in the authorization server. Report it to the operator of that server.' },
+    `The authorization server for server "${server}" returned ${what}.`,
+    { server, hint: "This is a bug in the authorization server. Report it to that server's operator." },
   );
 }
 

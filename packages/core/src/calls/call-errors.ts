@@ -1,5 +1,6 @@
 /** Errors of a call that Turnbuckle raises itself. */
 
+import type { BudgetFault } from '../energy/budgets.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../json/is-record.js';
 import { agentOf } from '../policy/capabilities.js';
@@ -22,7 +23,7 @@ const NOT_FOUND_CODES: Readonly<Record<string, ReadonlySet<unknown>>> = {
 };
 
 /** Whether the server reports the item as unknown, judging by its code. */
-export function isNotFound(thrown: unknown, { method }: ItemRequest): boolean {
+export function isNotFound(thrown: unknown, { method }: Pick<ItemRequest, 'method'>): boolean {
   if (!(thrown instanceof TurnbuckleError) || thrown.code !== 'SERVER_ERROR') return false;
   const codes = Object.hasOwn(NOT_FOUND_CODES, method) ? NOT_FOUND_CODES[method] : undefined;
   return isRecord(thrown.data?.rpc) && codes?.has(thrown.data.rpc.code) === true;
@@ -45,6 +46,17 @@ export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown
     hint: `List what the server offers: turnbuckle ${kind}s ${shellQuote(server)}`,
   });
 }
+
+/** Nobody is asked about a subscription: it has no end at which the approval would be used up. */
+export const subscriptionNeedsApproval = (
+  { server, uri }: { readonly server: string; readonly uri: string },
+  reason: string,
+): TurnbuckleError =>
+  new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" requires approval (${reason}).`, {
+    server,
+    tool: uri,
+    hint: 'Read the resource instead (a read can be approved), or add a rule that allows the subscription.',
+  });
 
 /** `names`: candidates for the suggestion. */
 export function unknownTool(
@@ -70,9 +82,10 @@ export function unknownTool(
  */
 export function callDenied(
   { toolName, server, tool, kind, caller }: DeniedCall,
-  { reason, rule }: Pick<Decision, 'reason' | 'rule'>,
+  { reason, rule, budget }: Pick<Decision, 'reason' | 'rule' | 'budget'>,
 ): TurnbuckleError {
   const message = `Call to "${toolName}" denied: ${reason}.`;
+  if (budget !== undefined) return budgetExceeded(message, budget);
   if (agentOf(caller) !== undefined) return new TurnbuckleError('CALL_DENIED', message);
   const words = [server, tool, ...(kind === 'tool' ? [] : ['--kind', kind])].map(shellQuote).join(' ');
   const { file, line, index } = rule ?? {};
@@ -80,6 +93,17 @@ export function callDenied(
   return new TurnbuckleError('CALL_DENIED', message, {
     hint: `${place}To see why: turnbuckle rules test ${words}`,
     ...(rule !== undefined && { data: { rule: index, file, line } }),
+  });
+}
+
+function budgetExceeded(message: string, { retryAfterMs }: BudgetFault): TurnbuckleError {
+  const seconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1_000);
+  return new TurnbuckleError('BUDGET_EXCEEDED', message, {
+    hint:
+      seconds === undefined
+        ? 'The budget does not refill. Ask the user to raise it: "energy.budgets" in the configuration file.'
+        : `Repeat the call in ${seconds} s, or ask the user to raise the budget: "energy.budgets" in the configuration file.`,
+    ...(retryAfterMs !== undefined && { data: { retryAfterMs } }),
   });
 }
 

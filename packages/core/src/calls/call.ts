@@ -11,6 +11,7 @@ import type { SchemaChecks } from '../catalog/schemas/schema-checks.js';
 import type { CatalogTool } from '../catalog/tool.js';
 import type { LaneResult } from '../connection/lanes/lane.js';
 import { type HeaderParameter, scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
+import type { Energy } from '../energy/energy.js';
 import type { TurnbuckleError } from '../errors.js';
 import type { CallKind, Events } from '../events.js';
 import { withReservationOf } from '../json/memory-budget.js';
@@ -61,6 +62,8 @@ export interface CallParts {
   /** Why a configured server is unusable. */
   readonly problemOf: (name: string) => TurnbuckleError | undefined;
   readonly now: () => number;
+  /** Meters calls; undefined: they have no cost. */
+  readonly energy: Energy | undefined;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -93,8 +96,8 @@ export class Calls {
     );
     try {
       checkOptions(request);
-      checkName('The name of the tool', request.tool);
-      checkName('The name of the server', request.server);
+      checkName('The tool name', request.tool);
+      checkName('The server name', request.server);
       const tool = this.#resolver.find(request) ?? (await this.#resolver.findByConnecting(call, request));
       if (!matchesExpectedTool(tool, request)) throw this.#resolver.unknownTool(request);
       call.server = tool.server;
@@ -316,13 +319,13 @@ export class Calls {
 
 function checkReadRequest(request: ReadRequest): void {
   checkOptions(request);
-  checkName('The name of the server', request.server);
+  checkName('The server name', request.server);
   checkName(ITEM_LABELS[request.kind], request.item);
   checkName('The method', request.method);
 }
 
 const ITEM_LABELS: Readonly<Record<CallKind, string>> = {
-  tool: 'The name of the tool',
+  tool: 'The tool name',
   resource: 'The resource URI',
   prompt: 'The prompt name',
 };

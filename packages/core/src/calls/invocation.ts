@@ -1,7 +1,8 @@
 /** A call in flight, and its events. */
+import type { Energy, EnergyUse } from '../energy/energy.js';
 import type { TurnbuckleError } from '../errors.js';
 import { toTurnbuckleError } from '../errors.js';
-import type { CallKind, CallSettled, Events } from '../events.js';
+import type { CallKind, CallSettled, Events, GivenApproval } from '../events.js';
 import { isRecord } from '../json/is-record.js';
 import { agentOf } from '../policy/capabilities.js';
 import type { Decision } from '../policy/decide.js';
@@ -40,6 +41,10 @@ export interface Invocation {
   decision: Decision | undefined;
   /** An `ask` that a session approval answered. */
   remembered: boolean;
+  /** What it may cost; set once it is granted. */
+  energy: EnergyUse | undefined;
+  /** The last answer to an approval request of this call. */
+  approval: GivenApproval | undefined;
 }
 
 export interface InvocationsParts {
@@ -48,11 +53,14 @@ export interface InvocationsParts {
   /** The same error, redacted. */
   readonly redact: (error: TurnbuckleError) => TurnbuckleError;
   readonly now: () => number;
+  readonly energy: Energy | undefined;
 }
 
 export class Invocations {
   readonly #parts: InvocationsParts;
-  readonly #prefix = Math.floor(Math.random() * 36 ** 6).toString(36);
+  readonly #prefix = Math.floor(Math.random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, '0');
   #count = 0;
 
   constructor(parts: InvocationsParts) {
@@ -88,6 +96,8 @@ export class Invocations {
       extras: undefined,
       decision: undefined,
       remembered: false,
+      energy: undefined,
+      approval: undefined,
     };
   }
 
@@ -130,9 +140,10 @@ export class Invocations {
     const { events, findServer, now } = this.#parts;
     const found = call.target ?? findServer(call.server);
     found?.stats.record(error === undefined && !toolFailed, durationMs, now());
+    const outcome: CallSettled['outcome'] = error !== undefined ? 'failed' : toolFailed ? 'tool-error' : 'ok';
+    const energy = this.#endEnergy(call, { durationMs, outcome });
     if (!events.has('call.settled')) return;
     const { requestId, server, tool, toolName, callerId, kind, startedAt, run } = call;
-    const outcome: CallSettled['outcome'] = error !== undefined ? 'failed' : toolFailed ? 'tool-error' : 'ok';
     events.emit('call.settled', {
       requestId,
       server,
@@ -154,6 +165,21 @@ export class Invocations {
       decision: call.decision?.action,
       reason: call.decision?.reason,
       remembered: call.remembered,
+      energy,
+      estimatedEnergy: energy === undefined ? undefined : call.energy?.estimate,
+      approval: call.approval,
     });
+  }
+
+  /** A call that failed costs too, once there was a server to send it to. */
+  #endEnergy(
+    { energy: use, outgoing }: Invocation,
+    ended: { readonly durationMs: number; readonly outcome: CallSettled['outcome'] },
+  ): number | undefined {
+    const { energy } = this.#parts;
+    if (energy === undefined || use === undefined) return undefined;
+    if (outgoing !== undefined) return energy.end(use, ended);
+    energy.abandon(use);
+    return undefined;
   }
 }

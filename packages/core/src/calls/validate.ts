@@ -16,7 +16,7 @@ export function checkArguments(checks: SchemaChecks, tool: CatalogTool, args: un
       `Invalid input schema for tool "${tool.name}": ${faults.fault}.`,
       {
         ...about,
-        hint: 'Arguments cannot be validated. Report this bug to the authors of the server.',
+        hint: "Arguments cannot be validated. Report this bug to the server's authors.",
       },
     );
   }

@@ -37,6 +37,11 @@ export interface DiscoveryOptions {
   readonly isKnown: (server: string, settings: ListSettings) => boolean;
   /** Prepares each tool before the list is applied, because that takes time. */
   readonly prepare?: (tool: CatalogTool) => void;
+  /** The tools that a server listed with the credentials of an agent were read. */
+  readonly onAgentTools?: (
+    list: { readonly server: string; readonly agent: string },
+    tools: ToolsRead['tools'],
+  ) => void;
 }
 
 interface ListSource {
@@ -151,19 +156,22 @@ export class Discovery {
     return own.done;
   }
 
-  /** The tools of a dedicated link, which are in no list. */
-  async readDedicatedTools(server: string, reading: ListReadOptions): Promise<ToolsRead> {
+  /** The tools of a dedicated link, which are in no list. `agent`: whose credentials it was opened with, if not the server's. */
+  async readDedicatedTools(
+    { name: server, agent }: { readonly name: string; readonly agent?: string | undefined },
+    reading: ListReadOptions,
+  ): Promise<ToolsRead> {
     const { link, settings } = reading;
     if (link.peer.capabilities.tools === undefined) return { tools: new Map(), isExpensive: false };
     const budget = this.#createDedicatedBudget(server);
     const listing = await this.#requestList(server, 'tools', { reason: 'asked', ...reading, budget });
     const started = performance.now();
     const read = await inSlices(this.#readTools(server, link, listing));
-    const tools = read.filter(({ tool }) => isIncluded(tool, settings));
-    return {
-      tools: new Map(tools.map((tool) => [tool.tool, this.#options.catalog.withFlags(tool)])),
-      isExpensive: isExpensiveRead(listing, started),
-    };
+    const included = read.filter(({ tool }) => isIncluded(tool, settings));
+    const { catalog, onAgentTools } = this.#options;
+    const tools = new Map(included.map((tool) => [tool.tool, catalog.withFlags(tool)]));
+    if (agent !== undefined) onAgentTools?.({ server, agent }, tools);
+    return { tools, isExpensive: isExpensiveRead(listing, started) };
   }
 
   /** Reads a changed list after a short delay; true if the notification was about a list. */

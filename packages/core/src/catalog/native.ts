@@ -20,6 +20,12 @@ export interface NativeTool {
    * `mcp:native/<name>`.
    */
   readonly public?: boolean | undefined;
+  /** Visible only to callers with exactly this capability; `mcp_integration` does not include it. */
+  readonly capability?: string | undefined;
+  /** False: an agent needs no approval unless a rule asks for one, since the tool itself asks before it changes anything. */
+  readonly needsApproval?: false | undefined;
+  /** The name may have the form of a name of a server's tool: for tools of Turnbuckle itself. */
+  readonly hasReservedName?: true | undefined;
   /** One of the tools for resources and prompts: a view can switch them on and off. Its own reads have the time limits. */
   readonly resourceTool?: 'views' | 'everywhere' | undefined;
   /** Returns a value (the data of the result) or an MCP result. An exception is a failure of the tool. */
@@ -51,10 +57,10 @@ export const NATIVE_SERVER = 'native';
 export function toCatalogEntry(naming: NamingPreset, tool: NativeTool): CatalogTool {
   if (!isValidName(tool.name)) {
     throw new TurnbuckleError('NAME_TAKEN', `Invalid tool name "${tool.name.slice(0, 80)}".`, {
-      hint: 'Use up to 64 letters, digits, "_" and "-", starting with a letter.',
+      hint: 'Use at most 64 characters (letters, digits, "_", "-"), starting with a letter.',
     });
   }
-  if (isReservedName(naming, tool.name)) {
+  if (tool.hasReservedName !== true && isReservedName(naming, tool.name)) {
     throw new TurnbuckleError(
       'NAME_TAKEN',
       `Tool name "${tool.name}" is reserved for tools from MCP servers.`,

@@ -60,7 +60,11 @@ export const hasOwnCredentials = (config: ServerConfig, caller: string): boolean
 export function hasOwnSignIn(config: object, caller: string): boolean {
   const own = caller === OTHER_CALLERS ? undefined : ownEntry(config, caller);
   if (own === undefined) return false;
-  const { auth } = config as CredentialEntry;
+  return replacesLogin(own, (config as CredentialEntry).auth);
+}
+
+/** Whether a caller's values are sent in place of the login of the server, in whichever header that is. */
+function replacesLogin(own: CredentialValues, auth: AuthValues | undefined): boolean {
   const replaced = replacedHeaders(own);
   return replaced.has('authorization') || (auth !== undefined && replaced.has(headerOf(auth)));
 }
@@ -111,7 +115,7 @@ function selectValues<Entry extends object>(whole: Entry, caller: string | undef
     ...(headers !== undefined && { headers: without(headers, (name) => replaced.has(name.toLowerCase())) }),
     // Its own header is its login: it does not sign in as somebody else instead.
     ...(auth !== undefined && {
-      auth: own.auth !== undefined ? undefined : replaced.has(headerOf(auth)) ? NO_AUTH : auth,
+      auth: own.auth !== undefined ? undefined : replacesLogin(own, auth) ? NO_AUTH : auth,
     }),
     ...(token !== undefined && { token: replaced.has('authorization') ? undefined : token }),
     credentials: { [caller]: own },
@@ -195,5 +199,7 @@ const credentialsLost = (caller: string): TurnbuckleError =>
   new TurnbuckleError(
     'CONFIG_INVALID',
     `The configuration that "resolve" returned has no credentials for "${caller}".`,
-    { hint: 'Return the configuration that "resolve" gets, with its placeholders filled in.' },
+    {
+      hint: '"resolve" must return the configuration passed to it, including "credentials", with the placeholders filled in.',
+    },
   );

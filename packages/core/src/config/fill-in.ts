@@ -71,7 +71,8 @@ function withWorkingDirectory(server: ServerConfig, { directory, origin }: Confi
   return isProjectScope(origin.scope) ? { ...server, cwd: directory } : server;
 }
 
-function placeholdersFor(
+/** Values that are secrets are learned when they are read. */
+export function placeholdersFor(
   { directory, inputs }: ConfiguredServer,
   { environment, home, secretCommand, vault, learn, askInput }: FillInSource,
 ): Placeholders {

@@ -6,7 +6,7 @@ import { isRecord } from '../json/is-record.js';
 import { inSlices, type Steps } from '../json/slices.js';
 import { shellQuote } from '../text/shell-quote.js';
 import { type Agreements, guardServers } from './guard.js';
-import { adjust, isAdjustment } from './layers/adjust.js';
+import { adjust, isAdjustment, narrow } from './layers/adjust.js';
 import { type EnvironmentSettings, environmentSettings } from './layers/environment-settings.js';
 import { faultError } from './layers/file-errors.js';
 import {
@@ -137,8 +137,13 @@ function addServer(
   const before = servers.get(name);
   if (before !== undefined && isAdjustment(entry)) {
     const narrowing = isProjectScope(layer.scope) && !isProjectScope(before.origin.scope);
-    const adjusted = adjust(before.entry, entry, { narrowing, defaults });
+    // A project does not mend an entry that is not its own.
+    if (narrowing && before.config === undefined) return;
+    const adjusted =
+      narrowing && before.config ? narrow(before.entry, entry, before.config) : adjust(before.entry, entry);
     const parsed = parseEntry({ written, layer, entry: adjusted, scope: before.origin.scope, defaults });
+    // If it is not valid, what was in effect before stays: that may have been enabled.
+    if (narrowing && parsed.config === undefined && before.config?.enabled === false) return;
     // Earlier problems are not caused by this file.
     const problem = parsed.problem === undefined ? undefined : (before.problem ?? parsed.problem);
     servers.set(name, { ...before, ...parsed, problem, entry: adjusted });
@@ -163,7 +168,7 @@ const isOrphan = (entry: unknown): boolean => isAdjustment(entry) && Object.keys
 
 function orphanedEntry({ written, layer }: { written: WrittenServer; layer: Layer }): ParsedEntry {
   const { name, path } = written;
-  const text = `the entry overrides settings of server "${name}", but no file defines that server`;
+  const text = `the entry overrides settings for server "${name}", but no file defines that server`;
   const hint = `Remove the entry: turnbuckle remove ${shellQuote(name)}. Or add a "command" or a "url" to the entry.`;
   const problem = faultError(layer.file, { ...written.positionOf([]), path, text }, { server: name, hint });
   return { config: undefined, problem };
@@ -185,6 +190,12 @@ function settingsOf({ settings, settingPositions, layer }: ReadLayer): SettingSo
   return { settings, origins: new Map(origins) };
 }
 
+/** The budgets of all files apply: a call must be within each of them. */
+function mergeEnergy(before: FileSettings['energy'], own: FileSettings['energy']): FileSettings['energy'] {
+  const budgets = [...(before?.budgets ?? []), ...(own?.budgets ?? [])];
+  return { ...before, ...own, ...(budgets.length > 0 && { budgets }) };
+}
+
 function programSettings({ settings = {} }: LoadOptions): SettingSource {
   const origin: Origin = { scope: 'flags', file: 'the host program', ...NO_POSITION };
   const given = (['defaults', 'limits'] as const).filter((key) => settings[key] !== undefined);
@@ -199,6 +210,7 @@ function mergeSettings(sources: readonly SettingSource[]) {
       if (key === 'flows' && isProjectScope(origin.scope) && !isStricter(own.flows, settings.flows)) continue;
       // The keys of these have precedence one by one.
       if (key === 'limits') settings.limits = { ...settings.limits, ...own.limits };
+      else if (key === 'energy') settings.energy = mergeEnergy(settings.energy, own.energy);
       else if (key === 'defaults') settings.defaults = mergeDefaults(settings.defaults, own.defaults);
       else Object.assign(settings, { [key]: own[key] });
       settingOrigins.set(key, origin);

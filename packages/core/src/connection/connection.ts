@@ -3,7 +3,7 @@
  * and then a slow probe, and checks that it is alive. All state changes go through the table in state.ts. It knows
  * nothing about tools: `onOpen` handles a fresh link.
  */
-import type { ServerConfig } from '../config/schema/schema.js';
+import { idleTimeOf, type ServerConfig } from '../config/schema/schema.js';
 import { type ErrorCode, TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
 import { backoffDelay, DEFAULT_BACKOFF } from '../resilience/backoff.js';
@@ -45,7 +45,6 @@ export interface ConnectionOptions {
 
 /** A link that lived this long was a success: failures are counted from zero again. */
 const STABLE_LINK_MS = 5_000;
-const DEFAULT_IDLE_MS = 300_000;
 
 export class Connection {
   readonly name: string;
@@ -75,12 +74,11 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.name = options.name;
-    const { idleMs, share } = options.config;
     this.ignored = new IgnoredMessages((reason, count) =>
       options.events.emit('server.ignored', { server: options.name, reason, count }),
     );
     this.idle = new IdleTimer({
-      idleMs: idleMs ?? (share === 'shared' ? 0 : DEFAULT_IDLE_MS),
+      idleMs: idleTimeOf(options.config),
       onIdle: () => {
         if (this.#subscriptions?.isWatching !== true) options.onIdle();
       },
@@ -257,7 +255,7 @@ export class Connection {
   #onLinkReady(link: Link): void {
     const { monotonicNow, events } = this.#options;
     this.#link = link;
-    this.#subscriptions = new Subscriptions(link, this.#options.random);
+    this.#subscriptions = new Subscriptions(link, { server: this.name, random: this.#options.random });
     this.#wasReady = true;
     this.#readyAt = monotonicNow();
     this.#transition('opened');
@@ -378,7 +376,8 @@ function isRecoverable(error: TurnbuckleError): boolean {
   );
 }
 
-function closedError(server: string): TurnbuckleError {
+/** The host has closed it, or removed its server: nothing is sent on it any more. */
+export function closedError(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'RUNTIME_CLOSED',
     `The connection to server "${server}" was closed by the host.`,

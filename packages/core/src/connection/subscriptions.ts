@@ -5,7 +5,8 @@
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../json/is-record.js';
-import type { Subscription } from './handshake/peer.js';
+import type { ListenFilter, Subscription } from './handshake/peer.js';
+import { translateError } from './lanes/translate-error.js';
 import type { Link } from './link.js';
 import { ReconnectDelay } from './transports/http/reconnect-delay.js';
 
@@ -15,20 +16,31 @@ const STABLE_STREAM_MS = 30_000;
 const METHOD_NOT_FOUND = -32601;
 const NOT_SUPPORTED_STATUSES = [404, 405, 501];
 
+export interface SubscriptionsOptions {
+  readonly server: string;
+  readonly random?: (() => number) | undefined;
+}
+
 export class Subscriptions {
   readonly #link: Link;
-  readonly #uris = new Set<string>();
+  readonly #server: string;
+  /** The resources, and when the server has the subscription. */
+  readonly #uris = new Map<string, Promise<void>>();
   readonly #reconnectDelay: ReconnectDelay;
   #stream: Subscription | undefined;
+  /** The stream is being replaced by one for the resources as they were at the start. */
+  #opening: Promise<void> | undefined;
+  /** What comes after it: one more for all changes since. */
+  #nextOpening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(link: Link, random?: () => number) {
+  constructor(link: Link, { server, random }: SubscriptionsOptions) {
     this.#link = link;
+    this.#server = server;
     this.#reconnectDelay = new ReconnectDelay(random);
   }
 
-  /** Subscribes to changes of a resource. */
   get isWatching(): boolean {
     return this.#uris.size > 0;
   }
@@ -38,29 +50,49 @@ export class Subscriptions {
     if (this.#link.era === 'modern') await this.#open().catch((error: unknown) => this.#reopenLater(error));
   }
 
-  async add(uri: string): Promise<void> {
-    if (this.#uris.has(uri)) return;
-    this.#uris.add(uri);
-    try {
-      if (this.#link.era === 'modern') await this.#open();
-      else await this.#request('resources/subscribe', uri);
-    } catch (error) {
-      // A rejected subscription is requested again by the next caller.
-      this.#uris.delete(uri);
-      throw error;
-    }
+  /** Subscribes to changes of a resource; resolves when the server has accepted it. Rejects with a TurnbuckleError. */
+  add(uri: string): Promise<void> {
+    const known = this.#uris.get(uri);
+    if (known !== undefined) return known;
+    const adding: Promise<void> = Promise.resolve()
+      .then(() => this.#update('resources/subscribe', uri))
+      .catch((error: unknown) => {
+        // A rejected subscription is requested again by the next caller.
+        if (this.#uris.get(uri) === adding) this.#uris.delete(uri);
+        throw error;
+      });
+    this.#uris.set(uri, adding);
+    return adding;
   }
 
+  /** Rejects with a TurnbuckleError. */
   async remove(uri: string): Promise<void> {
-    if (!this.#uris.delete(uri)) return;
-    if (this.#link.era === 'modern') await this.#open();
-    else await this.#request('resources/unsubscribe', uri);
+    const adding = this.#uris.get(uri);
+    if (adding === undefined) return;
+    this.#uris.delete(uri);
+    await adding.catch(() => {});
+    if (!this.#uris.has(uri)) await this.#update('resources/unsubscribe', uri);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#stream?.close().catch(() => {});
+    const stream = this.#stream;
+    this.#stream = undefined;
+    await stream?.close().catch(() => {});
+  }
+
+  async #update(method: string, uri: string): Promise<void> {
+    if (this.#link.era !== 'modern') return this.#request(method, uri);
+    try {
+      await this.#open();
+    } catch (thrown) {
+      throw await translateError(thrown, {
+        server: this.#server,
+        step: 'call',
+        timeoutMs: REQUEST_TIMEOUT_MS,
+      });
+    }
   }
 
   async #request(method: string, uri: string): Promise<void> {
@@ -72,26 +104,59 @@ export class Subscriptions {
     });
   }
 
-  async #open(): Promise<void> {
+  /** Opens a stream for what is wanted now. One at a time: two would each replace the same one. */
+  #open(): Promise<void> {
+    if (this.#nextOpening !== undefined) return this.#nextOpening;
+    if (this.#opening === undefined) return this.#startOpening();
+    this.#nextOpening = this.#opening
+      .catch(() => {})
+      .then(() => {
+        this.#nextOpening = undefined;
+        return this.#startOpening();
+      });
+    return this.#nextOpening;
+  }
+
+  #startOpening(): Promise<void> {
+    const opening = this.#replaceStream().finally(() => {
+      this.#opening = undefined;
+    });
+    this.#opening = opening;
+    return opening;
+  }
+
+  /** If it fails, the previous stream stays: it is also for others. */
+  async #replaceStream(): Promise<void> {
+    if (this.#closed) return;
+    const filter = this.#filter();
+    const isWanted = Object.keys(filter).length > 0;
+    const stream = isWanted ? await this.#link.peer.listen(filter, REQUEST_TIMEOUT_MS) : undefined;
+    if (this.#closed) return void (await stream?.close().catch(() => {}));
+    const previous = this.#stream;
+    this.#stream = stream;
+    clearTimeout(this.#timer);
+    if (stream !== undefined) this.#watch(stream);
+    await previous?.close().catch(() => {});
+  }
+
+  #filter(): ListenFilter {
     const { tools, prompts, resources } = this.#link.peer.capabilities;
-    const filter = {
+    return {
       ...(tools?.listChanged && { toolsListChanged: true }),
       ...(prompts?.listChanged && { promptsListChanged: true }),
       ...(resources?.listChanged && { resourcesListChanged: true }),
-      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
+      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris.keys()] }),
     };
-    const previous = this.#stream;
-    this.#stream = undefined;
-    if (Object.keys(filter).length > 0) {
-      const stream = await this.#link.peer.listen(filter, REQUEST_TIMEOUT_MS);
-      this.#stream = stream;
-      const openedAt = performance.now();
-      void stream.closed.then(() => {
-        if (performance.now() - openedAt >= STABLE_STREAM_MS) this.#reconnectDelay.reset();
-        if (this.#stream === stream) this.#reopenLater();
-      });
-    }
-    await previous?.close().catch(() => {});
+  }
+
+  #watch(stream: Subscription): void {
+    const openedAt = performance.now();
+    void stream.closed.then(() => {
+      if (performance.now() - openedAt >= STABLE_STREAM_MS) this.#reconnectDelay.reset();
+      if (this.#stream !== stream) return;
+      this.#stream = undefined;
+      this.#reopenLater();
+    });
   }
 
   /** Not if the server does not support it: it would reject it for as long as the link lives. */

@@ -6,6 +6,7 @@ export type FetchRefusalReason =
   | 'scheme'
   | 'credentials'
   | 'method'
+  | 'origin'
   | 'address'
   | 'redirect'
   | 'size'
@@ -18,23 +19,24 @@ export interface FetchRefusal {
   readonly reason: FetchRefusalReason;
   /** Completes the sentence "… was not fetched because ". */
   readonly because: string;
+  /** What to do next; absent: by the reason. */
+  readonly hint?: string;
   readonly cause?: unknown;
 }
 
 const MAX_DISPLAY_LENGTH = 300;
+const TRUST_HINT = 'If you trust this address, add it to your own configuration.';
+const HINTS: Partial<Record<FetchRefusalReason, string>> = { address: TRUST_HINT, scheme: TRUST_HINT };
 
 /** FETCH_REFUSED for an address, which is shown without credentials and query, because those may contain secrets. */
-export function fetchRefused({ url, reason, because, cause }: FetchRefusal): TurnbuckleError {
+export function fetchRefused({ url, reason, because, hint, cause }: FetchRefusal): TurnbuckleError {
   const shown = url === undefined ? undefined : displayUrl(url);
   return new TurnbuckleError(
     'FETCH_REFUSED',
     `${shown ?? 'An address'} was not fetched because ${because}.`,
     {
       data: { url: shown, reason },
-      hint:
-        reason === 'address' || reason === 'scheme'
-          ? 'If you trust this address, add it to your own configuration.'
-          : undefined,
+      hint: hint ?? HINTS[reason],
       cause,
     },
   );

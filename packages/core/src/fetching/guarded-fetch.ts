@@ -3,6 +3,7 @@
  * scheme, network, redirects, size, time and content type; the caller interprets the response.
  */
 import { TurnbuckleError } from '../errors.js';
+import { createOriginRule, type OriginRule } from './allowed-origins.js';
 import { ACCEPTED_ENCODINGS, readBoundedBody } from './bounded-body.js';
 import { Deadline } from './deadline.js';
 import { fetchRefused } from './fetch-refused.js';
@@ -12,6 +13,11 @@ import { type Dial, pinnedConnector } from './pinned-connect.js';
 import { checkTarget, type Lookup, type Target } from './target.js';
 
 export interface GuardedFetchOptions extends NetworkScopeOptions {
+  /**
+   * Only these origins (scheme, host and port) may be reached, by the first request and by every redirect; absent: any.
+   * It opens no internal address: that is `allowedOrigins`.
+   */
+  readonly origins?: readonly string[] | undefined;
   /** For the body as received and as decompressed; 1 MiB by default. */
   readonly maxBytes?: number | undefined;
   /** In total, including redirects and body; 10 s by default. */
@@ -36,6 +42,7 @@ interface Settings extends GuardedFetchOptions {
   readonly maxBytes: number;
   readonly maxRedirects: number;
   readonly scopeOf: ReturnType<typeof createNetworkScopeRule>;
+  readonly checkOrigin: OriginRule;
 }
 
 interface FetchJob {
@@ -48,11 +55,18 @@ const MEBIBYTE = 1024 * 1024;
 
 /**
  * Creates a guarded fetch. It throws FETCH_REFUSED if a rule is violated, TypeError like any fetch if the network
- * fails, and the reason of the caller's signal on abort. Ignores proxy settings of the environment.
+ * fails, and the reason of the caller's signal on abort. Ignores proxy settings of the environment. TypeError for
+ * options with an origin that is not a URL.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const { timeoutMs = 10_000, maxBytes = MEBIBYTE, maxRedirects = 3 } = options;
-  const settings = { ...options, maxBytes, maxRedirects, scopeOf: createNetworkScopeRule(options) };
+  const settings = {
+    ...options,
+    maxBytes,
+    maxRedirects,
+    scopeOf: createNetworkScopeRule(options),
+    checkOrigin: createOriginRule(options.origins),
+  };
   return async (input, init = {}) => {
     const hop = firstHop(input, init);
     const onTimeout = (): Error =>
@@ -75,6 +89,7 @@ async function fetchFollowingRedirects(first: Hop, job: FetchJob): Promise<Respo
   const { settings, init, deadline } = job;
   let hop = first;
   for (let redirects = 0; ; redirects += 1) {
+    settings.checkOrigin(hop.url);
     const target = await deadline.race(() => checkTarget(hop.url, settings));
     const answer = await exchange(hop, target, job);
     if (answer instanceof Response) return withUrl(answer, hop.url, redirects > 0);

@@ -31,7 +31,7 @@ export function firstHop(
   const { body } = init;
   if (body === undefined || body === null) return { url, method, headers };
   if (typeof body !== 'string' && !(body instanceof URLSearchParams)) {
-    throw new TypeError('The body of a guarded fetch must be a string or URLSearchParams.');
+    throw new TypeError('The request body must be a string or URLSearchParams.');
   }
   if (!headers.has('content-type')) {
     const kind = typeof body === 'string' ? 'text/plain' : 'application/x-www-form-urlencoded';
@@ -53,7 +53,7 @@ export function nextHop(hop: Hop, status: number, location: string | null): Hop 
   if (hop.method === 'GET') {
     return { url, method: 'GET', headers: sameOrigin ? hop.headers : crossOriginHeaders(hop.headers) };
   }
-  if (!sameOrigin) throw redirectRefused(hop, 'it redirects a POST to another origin');
+  if (!sameOrigin) throw redirectRefused(hop, 'it redirects a POST to a different origin');
   if (status === 303) return { url, method: 'GET', headers: withoutContentHeaders(hop.headers) };
   if (status === 307 || status === 308) return { ...hop, url };
   throw redirectRefused(

@@ -163,7 +163,7 @@ function lockTimeout(file: string, timeoutMs: number): TurnbuckleError {
 function cannotLock(file: string, error: unknown): TurnbuckleError {
   const code = errorCode(error) ?? 'unknown error';
   return new TurnbuckleError('CONFIG_INVALID', `Cannot lock the file ${file} (${code}).`, {
-    hint: 'Make sure that the directory of the file exists and is writable.',
+    hint: "Make sure that the file's directory exists and is writable.",
     cause: error,
     data: { file, reason: code },
   });

@@ -5,17 +5,22 @@ export { Cancellation, type CancelSignal, offAbort, onAbort } from '../async/can
 export { monotonicNow } from '../async/monotonic-now.js';
 export { createSerialQueue } from '../async/serial-queue.js';
 export { timerDelay } from '../async/timer-delay.js';
-export { abortReason, untilAborted } from '../async/until-aborted.js';
+export { abortReason, pause, untilAborted } from '../async/until-aborted.js';
 export type { SignInPage } from '../auth/sign-in-prompts.js';
 export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
 export type { Permit } from '../calls/authorization/permit.js';
 export { MAX_NAME_LENGTH } from '../calls/call-request.js';
 export type { CatalogItem } from '../catalog/catalog.js';
-export { FLAGS } from '../catalog/flags.js';
+export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';
+export { type MentionableTool, MentionIndex } from '../catalog/mentions.js';
+export { SchemaChecks } from '../catalog/schemas/schema-checks.js';
+export { findLimitFault } from '../catalog/schemas/schema-limits.js';
 export { hasOwnSignIn } from '../config/credentials.js';
 export { editConfig, editServers, type ServerEdit } from '../config/edit/config-editor.js';
 export { setKey, setServer } from '../config/edit/edit-servers.js';
 export type { ConfiguredServer, LoadedConfig } from '../config/layers/loaded-config.js';
+export { interpolate } from '../config/placeholders/interpolate.js';
+export { readSecret, secretKey } from '../config/placeholders/secrets.js';
 export { findRelativePaths } from '../config/relative-paths.js';
 export {
   ACCESS,
@@ -23,26 +28,38 @@ export {
   replacementForAccess,
   type TokenAccess,
 } from '../config/schema/access-schema.js';
+export type { AgentSettings } from '../config/schema/agent-schema.js';
 export { type DaemonSettings, LOG_LEVELS, type LogLevel } from '../config/schema/daemon-schema.js';
 export { jsonSchema } from '../config/schema/json-schema.js';
 export type { PlacedRule } from '../config/schema/rule-schema.js';
 export type { ServersInput } from '../config/schema/schema.js';
+export type { StewardSettings } from '../config/schema/steward-schema.js';
 export { dangersOf } from '../config/trust/dangers.js';
 export type { TrustStore } from '../config/trust/trust.js';
+export { childEnvironment } from '../connection/processes/child-environment.js';
+export { ProcessTable } from '../connection/processes/process-table.js';
 export { MODERN_REVISION, SERVED_REVISIONS } from '../connection/protocol/revisions.js';
+export { confineProgram } from '../connection/sandbox/confine-program.js';
+export { findProgram } from '../connection/sandbox/program.js';
 export { checkSandbox } from '../connection/sandbox/sandbox-support.js';
 export type { ClientResponder } from '../connection/server-requests/client-responders.js';
 export type { ElicitationRequest } from '../connection/server-requests/host-requests.js';
+export { parseRetryAfter } from '../connection/transports/http/http-error.js';
 export { scanHeaderParameters } from '../connection/transports/http/mcp-headers.js';
 export { ERRORS, SERVER_BUG_HINT, toTurnbuckleError } from '../errors.js';
 export { GrowingBuffer } from '../fetching/growing-buffer.js';
-export { createGuardedFetch } from '../fetching/guarded-fetch.js';
+export {
+  createGuardedFetch,
+  type GuardedFetch,
+  type GuardedFetchOptions,
+} from '../fetching/guarded-fetch.js';
 export { openBrowser } from '../fetching/open-browser.js';
 export { withFileLock } from '../files/file-lock.js';
 export { homeDirectory } from '../files/home-directory.js';
 export { claimLock, HeldLock, type LockRecord } from '../files/lock-record.js';
 export { makeDirectory } from '../files/make-directory.js';
 export { fileStampSync, readPrivateFileSync, replacePrivateFile } from '../files/private-file.js';
+export { isSameProcess, readProcessStat } from '../files/process-identity.js';
 export { readFileText, whyUnreadable } from '../files/read-file.js';
 export { defaultStateDirectory } from '../files/state-directory.js';
 export { estimateJsonMemory } from '../json/estimate-memory.js';
@@ -57,13 +74,19 @@ export {
   withRawText,
   writeJson,
 } from '../json/lossless-json.js';
-export { inSlices, type Steps } from '../json/slices.js';
+export { parseJson } from '../json/parse-json.js';
+export { parseLarge } from '../json/parse-large.js';
+export { inSlices, LARGE_TEXT_LENGTH, type Steps } from '../json/slices.js';
 export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';
 export { callerKey, identityOf, isWithinLimits } from '../policy/capabilities.js';
 export { redactConfig } from '../redaction/redact-config.js';
 export { createRedactor, type Redactor } from '../redaction/redactor.js';
+export { findSecretShape } from '../redaction/secret-shapes.js';
+export { writtenSecretsOf } from '../redaction/secret-values.js';
+export { backoffDelay } from '../resilience/backoff.js';
+export { CallClock } from '../resilience/call-clock.js';
 export { loadConfiguration, type Reload } from '../runtime/configured.js';
 export { preload } from '../runtime/preload.js';
 export {
@@ -77,6 +100,7 @@ export {
 } from '../telemetry/client-telemetry.js';
 export {
   attributeText,
+  methodName,
   operationAttributes,
   type RequestTarget,
   targetOf,
@@ -89,5 +113,8 @@ export {
   readTracestate,
   type TraceMeta,
 } from '../telemetry/trace-meta.js';
+export { compileGlob } from '../text/glob.js';
 export { escapeHidden, findHidden, showLine, showText } from '../text/hidden-text.js';
+export { findInstruction } from '../text/instructions.js';
+export { distanceBelow } from '../text/nearest.js';
 export { createVault, type Vault } from '../vault/vault.js';

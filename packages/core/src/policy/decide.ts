@@ -2,9 +2,10 @@
  * Decides whether a caller may make a call with these arguments. Every call passes through here. Capabilities come
  * first, then the rules or, if no rule matches, the defaults: the host is allowed, and an agent needs approval unless
  * its call only reads from a trusted server. A call that is allowed so far must also contain no known secret, use
- * the tool definition that was approved, and not complete a flow.
+ * the tool definition that was approved, not exceed a budget, and not complete a flow.
  */
 import type { FlowMode, PlacedRule, RuleFlag } from '../config/schema/rule-schema.js';
+import type { BudgetFault } from '../energy/budgets.js';
 import type { DecidingRule } from '../events.js';
 import { agentOf, type Caller, findGrant, isWithinLimits, type KnownServers } from './capabilities.js';
 import { type ListOrMap, valuesFor } from './glob-map.js';
@@ -38,11 +39,15 @@ export interface Decision {
   /** With this call, the run combines private data, untrusted text and an outbound call. */
   readonly flow?: true | undefined;
   readonly otherwise?: Action | undefined;
+  /** The budget that has too little energy left. */
+  readonly budget?: BudgetFault | undefined;
 }
 
 export interface Subject extends RuleSubject, SentData {
   /** The tool's definition, if the caller's connection may list a different one than the shared catalog. */
   readonly definition?: object | undefined;
+  /** The energy for the call is reserved already: budgets are not checked again. */
+  readonly hasReservation?: true | undefined;
 }
 
 export interface ServerPolicy {
@@ -52,6 +57,10 @@ export interface ServerPolicy {
   readonly scope?: RuleContext['scope'];
   /** For native tools: whether the tool is open to every agent that has any capability. */
   readonly isPublic?: ((tool: string) => boolean) | undefined;
+  /** For native tools: the only capability that shows the tool, if it has one. */
+  readonly capability?: ((tool: string) => string | undefined) | undefined;
+  /** For native tools: whether an agent may call it without approval. */
+  readonly isSafe?: ((tool: string) => boolean) | undefined;
   /** For native tools: where the tool is, if it is one for resources and prompts. */
   readonly resourceTool?: ((tool: string) => 'views' | 'everywhere' | undefined) | undefined;
 }
@@ -69,6 +78,8 @@ export interface PolicyOptions {
   readonly limitRules?: ((rules: readonly PlacedRule[]) => RuleSet) | undefined;
   /** Finds secrets that no agent may send. Absent: no search. */
   readonly secrets?: SecretSearch | undefined;
+  /** The budget that has too little energy left for the call; undefined if there is none. */
+  readonly budget?: ((caller: Caller, subject: Subject) => BudgetFault | undefined) | undefined;
   /** Why the run's earlier calls hold this call back; undefined if they do not. */
   readonly flow?: ((caller: Caller, subject: Subject) => FlowFault | undefined) | undefined;
 }
@@ -97,6 +108,8 @@ export function decide(caller: Caller | undefined, subject: Subject, options: Po
   const agent = agentOf(caller);
   const decision = decideByRules(agent, subject, options);
   if (decision.action === 'deny') return decision;
+  const budget = agent === undefined ? undefined : options.budget?.(agent, subject);
+  if (budget !== undefined) return denyByBudget(decision, budget);
   const fault = subject.kind === 'tool' ? options.pinFault?.(subject) : undefined;
   const held = fault === undefined ? decision : withPinFault(decision, fault);
   const flow = agent === undefined ? undefined : options.flow?.(agent, subject);
@@ -129,11 +142,14 @@ export function isSurelyVisible(caller: Caller, subject: RuleSubject, options: P
 
 /** The denial, if the caller's view or its capabilities do not include the item. */
 function missingGrant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision | undefined {
-  const { requires, isPublic, resourceTool } = options.serverPolicy(subject.server);
+  const { requires, isPublic, resourceTool, capability } = options.serverPolicy(subject.server);
   if (!isWithinLimits(caller.limits, subject, resourceTool?.(subject.tool)))
     return denyHidden('it is not in this view');
   const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
   if (capabilities === undefined) return undefined;
+  const only = capability?.(subject.tool);
+  if (only !== undefined)
+    return capabilities.includes(only) ? undefined : denyHidden('the caller has no capability for it');
   if (capabilities.length > 0 && isPublic?.(subject.tool) === true) return undefined;
   const found = findGrant({ capabilities }, subject, options.known);
   if (!found.granted) {
@@ -227,6 +243,8 @@ function baseDecision({ caller, subject, options }: DecisionRequest): Decision {
     return { action: defaultDecision, reason: `the default decision is "${defaultDecision}"`, hidden: false };
   if (caller === undefined) return HOST_ALLOWED;
   if (subject.kind !== 'tool') return allow('reading is allowed for callers with access to the server');
+  if (options.serverPolicy(subject.server).isSafe?.(subject.tool) === true)
+    return allow('the tool asks for approval itself before it changes anything');
   const { hints } = subject;
   const saysReadOnly = hints !== 'unknown' && hints?.readOnlyHint === true;
   if (saysReadOnly && options.serverPolicy(subject.server).trusted)
@@ -240,6 +258,23 @@ const denySecret = (decision: Decision): Decision => ({
   reason: 'the arguments contain a known secret, and no rule with "secrets": true allows the call',
   otherwise: decision.action,
 });
+
+const BUDGET_OWNERS: Readonly<Record<BudgetFault['budget']['for'], string>> = {
+  run: 'this run',
+  caller: 'the caller',
+  server: 'the server',
+};
+
+/** No approval changes it: a person who wants to allow more raises the budget. */
+const denyByBudget = (decision: Decision, budget: BudgetFault): Decision => ({
+  ...decision,
+  action: 'deny',
+  reason: `the energy budget of ${BUDGET_OWNERS[budget.budget.for]} has ${shown(budget.left)} of ${budget.budget.limit} left, and the call needs about ${shown(budget.needed)}`,
+  otherwise: decision.action,
+  budget,
+});
+
+const shown = (energy: number): number => Math.round(Math.max(energy, 0) * 10) / 10;
 
 const PIN_FAULT_REASONS: Readonly<Record<PinFault, string>> = {
   changed: "the tool's definition changed since it was approved",

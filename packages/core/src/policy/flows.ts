@@ -65,7 +65,7 @@ export class Flows {
       before?.get(label) ?? (labels.includes(label) ? 'this call' : undefined);
     const [secret, stranger] = [bringerOf('private'), bringerOf('untrusted')];
     if (secret === undefined || stranger === undefined) return undefined;
-    const reason = `this run has read private data (${secret}) and untrusted text (${stranger})`;
+    const reason = `this run has read private data (${secret}) and untrusted text (${stranger}), so the call could leak the data or cause damage`;
     return { action: this.mode, reason };
   }
 

@@ -14,6 +14,15 @@ export function labelsOf(
   return configured === undefined ? claimed : [...new Set([...configured, ...claimed])];
 }
 
+/** The same at a server that a request names: whoever named the address can read what is sent to it. */
+export function inlineLabelsOf(
+  config: Pick<ServerConfig, 'labels' | 'scope' | 'type'> | undefined,
+  subject: Pick<RuleSubject, 'tool' | 'kind' | 'hints'>,
+): readonly Label[] {
+  const labels = labelsOf(config, subject);
+  return config?.type === 'stdio' || labels.includes('outbound') ? labels : [...labels, 'outbound'];
+}
+
 const NONE: readonly Label[] = [];
 const OPEN_WORLD: readonly Label[] = ['untrusted', 'outbound'];
 const DESTRUCTIVE: readonly Label[] = ['destructive'];

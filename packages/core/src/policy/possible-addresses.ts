@@ -62,6 +62,8 @@ const NORMALIZATIONS: readonly ((text: string, options: AddressOptions) => strin
   (text) => text.replaceAll('\0', ''),
   // A reader that uses only the path of a file address ignores its host.
   (text) => text.replace(/^file:\/\/[^/]+(?=\/)/, 'file://'),
+  // Another gateway of this kind gives an address that two of its servers have the name of the server.
+  (text) => text.replace(OF_GATEWAY, ''),
   // Some systems drop trailing dots and spaces of a name.
   (text) => text.replace(/(?<=[^/. ])[. ]+(?=\/|$)/g, ''),
 ];
@@ -130,6 +132,7 @@ export function pathsIn(address: string): readonly string[] {
 }
 
 const FILE = 'file://';
+const OF_GATEWAY = /^turnbuckle:\/\/[^/]*\//i;
 const SCHEME = /^([a-z][a-z\d+.-]*):(.*)$/is;
 
 const isSlash = (code: number): boolean => code === 0x2f;

@@ -55,17 +55,24 @@ export class KnownSecrets {
   readonly #indexes = new Map<SecretSource, SecretIndex>();
   /** Only for secrets that are recognizable on their own. */
   readonly #distinctiveIndexes = new Map<SecretSource, SecretIndex>();
+  /** Who brought each of the secrets that came with requests. */
+  readonly #bringers = new Map<string, string>();
   #broughtCharacters = 0;
 
-  /** Beyond this number per source, the oldest is forgotten. */
-  learn(secret: string, source: SecretSource): void {
+  /**
+   * Beyond this number per source, the oldest is forgotten. Of those that came with requests, the oldest of whoever
+   * brought most: nobody makes us forget what another one brought.
+   */
+  learn(secret: string, source: SecretSource, bringer?: string): void {
     const secrets = this.#secrets[source];
+    if (source === 'brought' && (bringer !== undefined || !this.#bringers.has(secret)))
+      this.#bringers.set(secret, bringer ?? '');
     const known = secrets.get(secret);
     secrets.delete(secret);
     secrets.set(secret, known ?? this.#anchor(secret));
     if (known !== undefined) return;
     if (source === 'brought') this.#broughtCharacters += secret.length;
-    while (this.#isFull(source)) this.#forgetOldest(source);
+    while (this.#isFull(source)) this.#forget(source, this.#leastNeeded(source));
     this.#indexes.delete(source);
     this.#distinctiveIndexes.delete(source);
   }
@@ -87,10 +94,25 @@ export class KnownSecrets {
     return forms;
   }
 
-  #forgetOldest(source: SecretSource): void {
+  #leastNeeded(source: SecretSource): string {
+    const secrets = [...this.#secrets[source].keys()];
+    const [oldest = ''] = secrets;
+    if (source !== 'brought') return oldest;
+    const isLong = this.#broughtCharacters > MAX_BROUGHT_CHARACTERS;
+    const amounts = new Map<string, number>();
+    const bringerOf = (secret: string): string => this.#bringers.get(secret) ?? '';
+    for (const secret of secrets)
+      amounts.set(bringerOf(secret), (amounts.get(bringerOf(secret)) ?? 0) + (isLong ? secret.length : 1));
+    const [most = ''] = [...amounts].reduce((left, right) => (right[1] > left[1] ? right : left), ['', 0]);
+    return secrets.find((secret) => bringerOf(secret) === most) ?? oldest;
+  }
+
+  #forget(source: SecretSource, oldest: string): void {
     const secrets = this.#secrets[source];
-    const [oldest = ''] = secrets.keys();
-    if (source === 'brought') this.#broughtCharacters -= oldest.length;
+    if (source === 'brought') {
+      this.#broughtCharacters -= oldest.length;
+      this.#bringers.delete(oldest);
+    }
     for (const { anchor } of secrets.get(oldest) ?? []) {
       const count = (this.#anchors.get(anchor) ?? 0) - 1;
       if (count > 0) this.#anchors.set(anchor, count);

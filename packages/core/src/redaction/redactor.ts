@@ -21,8 +21,11 @@ export interface Redactor {
    * `knows` ignores them. For secrets that come with a request.
    */
   createChild(): Redactor;
-  /** Redacts this value from now on. Values shorter than 6 characters are ignored: they could be any word. */
-  learn(secret: string, source?: SecretSource): void;
+  /**
+   * Redacts this value from now on. Values shorter than 6 characters are ignored: they could be any word. `bringer` is
+   * the identity whose request it came with.
+   */
+  learn(secret: string, source?: SecretSource, bringer?: string): void;
   /** True if it contains a learned secret, in any text or name. Possible words do not count. */
   knows(value: unknown): boolean;
   /** True if anything in it would be redacted. Much faster than redacting. */
@@ -126,9 +129,9 @@ function* redactSteps(value: unknown, search: RedactionRules, rules: RedactionRu
 }
 
 /** Of a secret that came with a request, only the beginning. */
-function learnSecret(known: KnownSecrets, secret: string, source: SecretSource): void {
-  const learned = source === 'brought' ? secret.slice(0, MAX_CALLER_SECRET_LENGTH) : secret;
-  for (const piece of piecesOf(learned)) known.learn(piece, source);
+function learnBrought(known: KnownSecrets, secret: string, bringer: string | undefined): void {
+  for (const piece of piecesOf(secret.slice(0, MAX_CALLER_SECRET_LENGTH)))
+    known.learn(piece, 'brought', bringer);
 }
 
 /** A redactor that knows no secrets yet, only their shapes; or those of another. */
@@ -155,10 +158,11 @@ export function createRedactor(shared?: KnownSecrets): Redactor {
   const cleanSearch = createCleanCheck(search);
   const redactor: Redactor = {
     createChild: () => createRedactor(known),
-    learn: (secret, source = 'configured') => {
+    learn: (secret, source = 'configured', bringer) => {
       clean.clearNameCache();
       cleanSearch.clearNameCache();
-      learnSecret(known, secret, shared === undefined ? source : 'brought');
+      if (shared !== undefined || source === 'brought') return learnBrought(known, secret, bringer);
+      for (const piece of piecesOf(secret)) known.learn(piece, source);
     },
     knows: (value) => !own.isEmpty && someText(value, (text) => own.containsDistinctive(text)),
     finds: (value) => !cleanSearch.check(value) && !isCleanDeep(value, search),

@@ -6,7 +6,7 @@
  * sixteenth reveals nothing.
  */
 export const SECRET_SHAPES: ReadonlyArray<readonly [what: string, pattern: RegExp]> = [
-  ['a token of this daemon', /tbk_[A-Za-z0-9_-]{16,}/],
+  ['a token for this daemon', /tbk_[A-Za-z0-9_-]{16,}/],
   ['a private key', /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/],
   ['a GitHub token', /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/],
   ['a GitLab token', /(?<![A-Za-z0-9])gl(?:pat|dt|rt|ptt|soat|cbt|ft|agent)-[A-Za-z0-9_-]{20,}/],

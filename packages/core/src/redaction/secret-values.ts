@@ -3,10 +3,8 @@
 import { isRecord } from '../json/is-record.js';
 import { isSecretName, looksGenerated } from './secret-names.js';
 
-/** A server's configuration, for any transport. */
-interface FilledConfig {
-  readonly type: string;
-}
+/** A server's configuration, for any transport, or the credentials of one caller. */
+type FilledConfig = object;
 
 const SECRET_KEYS = new Set(['env', 'headers', 'auth', 'token', 'url', 'baseUrl']);
 
@@ -17,6 +15,25 @@ export function secretValuesOf(config: FilledConfig): string[] {
   const members = Object.entries(config).filter(([key]) => SECRET_KEYS.has(key));
   const args = 'args' in config && Array.isArray(config.args) ? config.args : [];
   return [...secretsInArguments(args), ...members.flatMap(([key, value]) => secretsInMember(key, value))];
+}
+
+/** The same for a configuration that may have placeholders, which are no secrets, with the credentials of all callers. */
+export function writtenSecretsOf(config: FilledConfig): string[] {
+  const { credentials } = config as { readonly credentials?: unknown };
+  const own = isRecord(credentials) ? Object.values(credentials).filter(isRecord) : [];
+  return [config, ...own].flatMap((one) => {
+    const members = Object.entries(one).filter(([key]) => SECRET_KEYS.has(key) || key === 'args');
+    return secretValuesOf(
+      Object.fromEntries(members.map(([key, value]) => [key, withoutPlaceholders(value)])),
+    );
+  });
+}
+
+function withoutPlaceholders(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('${') ? '' : value;
+  if (Array.isArray(value)) return value.map(withoutPlaceholders);
+  if (!isRecord(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutPlaceholders(part)]));
 }
 
 function secretsInMember(key: string, value: unknown): string[] {

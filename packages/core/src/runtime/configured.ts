@@ -4,28 +4,24 @@
  */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { retryableOnce } from '../async/retryable-once.js';
 import { createSerialQueue } from '../async/serial-queue.js';
 import type { VaultLike } from '../auth/sign-in-store.js';
-import { wholeConfigOf } from '../config/credentials.js';
-import { type FillInSource, fillIn } from '../config/fill-in.js';
-import { checkTrust } from '../config/guard.js';
+import type { FillInSource } from '../config/fill-in.js';
 import {
-  isProjectScope,
   type LayerContext,
   possibleProjectFiles,
   projectCandidates,
   userFile,
 } from '../config/layers/layers.js';
-import { type ConfiguredServer, isSameConfig, type LoadedConfig } from '../config/layers/loaded-config.js';
+import { isSameConfig, type LoadedConfig } from '../config/layers/loaded-config.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { ReadLayer } from '../config/layers/read-layer.js';
 import { parseRules } from '../config/layers/read-rules.js';
 import { areMissing, existingPaths } from '../config/layers/retain-previous.js';
 import { type LoadOptions, loadConfig } from '../config/load.js';
 import type { PlacedRule } from '../config/schema/rule-schema.js';
-import type { ServerConfig } from '../config/schema/schema.js';
 import { TrustStore } from '../config/trust/trust.js';
+import type { EnergyOptions } from '../energy/energy.js';
 import { TurnbuckleError } from '../errors.js';
 import { homeDirectory } from '../files/home-directory.js';
 import { defaultStateDirectory } from '../files/state-directory.js';
@@ -38,6 +34,7 @@ import { createRuntime } from './create.js';
 import type { RuntimeOptions } from './options.js';
 import { type ResourceToolPlace, setResourceTools } from './resource-tools.js';
 import type { Runtime } from './runtime.js';
+import { createServerValues } from './server-values.js';
 
 /** A file that is being replaced is missing for a moment: it counts as deleted only after this time. */
 const MISSING_FILE_GRACE_MS = 1_500;
@@ -76,6 +73,8 @@ export interface ConfiguredRuntime {
   /** The configuration in effect. */
   readonly config: () => LoadedConfig;
   readonly trust: TrustStore;
+  /** Resolves when the secrets of all servers are known that can be read without asking anybody. Never rejects. */
+  secretsLearned(): Promise<void>;
   /**
    * Another runtime for the same agents, with servers that are not in a file. It has the same options, rules, secrets
    * and approvers.
@@ -136,20 +135,20 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   const options = { ...given, cwd: resolve(given.cwd ?? process.cwd()) };
   let config = await loadConfiguration(options);
   const { limits: limitsInEffect } = config.settings;
-  const written = new WeakMap<ServerConfig, ConfiguredServer>();
-  rememberOrigins(config, written);
   const trust = trustOf(options);
-  const vault = createVaultOpener(options);
-  const effective = effectiveOptions(options, config.settings, vault);
-  const runtime = await createRuntime({
-    ...effective,
-    servers: config.parsed,
-    resolve: createServerResolver(options, { vault, trust, written, settings: () => config.settings }),
+  const values = createServerValues(options, {
+    trust,
+    settings: () => config.settings,
+    learn: (secret) => runtime.learnSecret(secret),
   });
+  const effective = effectiveOptions(options, config.settings, values.vault);
+  const runtime = await createRuntime({ ...effective, servers: config.parsed, resolve: values.resolve });
+  await values.take(config);
   const own = parseRules(options.rules ?? []);
   const bound = new Set([runtime]);
   const takeSettings = (): void => {
     for (const one of bound) one.setRules(rulesOf(config, own), policyDefaults(config, options));
+    runtime.energy?.configure({ ...options.energy, ...energyOf(config) });
     setResourceTools(runtime, resourceToolPlace(options, config));
   };
   takeSettings();
@@ -162,7 +161,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
   const updates = new ServerUpdates(runtime);
   const apply = (loaded: LoadedConfig): AppliedConfig => {
     config = withLimitsInEffect(loaded, limitsInEffect, options.service);
-    rememberOrigins(config, written);
+    void values.take(config);
     takeSettings();
     return { config, applied: updates.apply(config.parsed) };
   };
@@ -177,6 +176,7 @@ export async function createConfiguredRuntime(given: ConfiguredOptions = {}): Pr
       return other;
     },
     trust,
+    secretsLearned: values.learned,
     reload: async () => toReload(await inTurn(async () => apply(await load()))),
     follow: (onReload) =>
       follow({
@@ -207,6 +207,7 @@ function effectiveOptions(
       telemetry: options.createTelemetry(settings) ?? false,
     }),
     defaults: settings.defaults,
+    energy: { ...options.energy },
     // JSON has no undefined.
     limits: settings.limits as Partial<RuntimeLimits> | undefined,
     approvalWaitMs:
@@ -219,6 +220,9 @@ function effectiveOptions(
       }),
   };
 }
+
+/** What the files say; JSON has no undefined. */
+const energyOf = ({ settings }: LoadedConfig): EnergyOptions => (settings.energy ?? {}) as EnergyOptions;
 
 function resourceToolPlace(
   { resourceTools: own }: ConfiguredOptions,
@@ -238,7 +242,7 @@ function withLimitsInEffect(
   if (isSameJson(loaded.settings.limits ?? {}, limits ?? {})) return loaded;
   const pending = new TurnbuckleError(
     'CONFIG_INVALID',
-    'The limits in the configuration have changed, and the previous ones are still in effect.',
+    'The limits in the configuration have changed, but the previous limits are still in effect.',
     {
       hint:
         service === 'daemon'
@@ -247,37 +251,6 @@ function withLimitsInEffect(
     },
   );
   return { ...loaded, problems: [...loaded.problems, pending] };
-}
-
-interface ResolverParts {
-  readonly vault: () => Promise<VaultLike>;
-  readonly trust: TrustStore;
-  readonly written: WeakMap<ServerConfig, ConfiguredServer>;
-  readonly settings: () => LoadedConfig['settings'];
-}
-
-function createServerResolver(
-  options: ConfiguredOptions,
-  { vault, trust, written, settings }: ResolverParts,
-): NonNullable<RuntimeOptions['resolve']> {
-  const { environment = process.env, askInput, service } = options;
-  // By object, not by name: a server set by the host is not the one in the file.
-  return async (_name, server, learn) => {
-    const origin = written.get(wholeConfigOf(server));
-    if (origin === undefined) return server;
-    const { secretCommand } = settings();
-    const home = homeDirectory(environment);
-    // At every start: the files in its command may have changed since the configuration was loaded.
-    if (isProjectScope(origin.origin.scope) && options.trustProject !== true) {
-      const found = await checkTrust(origin, { trust, settings: settings() });
-      if (found?.isUsed === false) throw found.error;
-    }
-    return fillIn(server, origin, { environment, home, secretCommand, vault, learn, askInput, service });
-  };
-}
-
-function rememberOrigins({ servers }: LoadedConfig, written: WeakMap<ServerConfig, ConfiguredServer>): void {
-  for (const server of servers.values()) if (server.config !== undefined) written.set(server.config, server);
 }
 
 class ServerUpdates {
@@ -295,17 +268,6 @@ class ServerUpdates {
     this.#settled = applied.catch(() => {});
     return before.then(() => applied);
   }
-}
-
-/** Opens the vault once, on first use. */
-function createVaultOpener(options: ConfiguredOptions): () => Promise<VaultLike> {
-  const { environment = process.env, vault: given } = options;
-  const stateDir = options.stateDir ?? defaultStateDirectory(environment);
-  return retryableOnce(async () => {
-    if (given === undefined)
-      return (await import('../vault/vault.js')).createVault({ stateDir, environment });
-    return typeof given === 'function' ? given() : given;
-  });
 }
 
 /** The administrator's rules, then the program's, then those of the files. */

@@ -71,19 +71,24 @@ export class ItemLists {
    * The items of one server or of all connected ones; with a caller only those it can see. CALL_TIMEOUT and
    * CALL_CANCELLED by the limits; for all servers, slow ones are left out.
    */
-  async list<Item>(
+  async list<Item>(kind: ItemKind, query: ListQuery): Promise<Listed<Item>[]> {
+    return inSlices(toListed<Item>(await this.find(kind, query)));
+  }
+
+  /** The same, as they are in the catalog. Without a server the array is the same until something changes. */
+  async find(
     kind: ItemKind,
     { server: name, caller, limits = {} }: ListQuery,
-  ): Promise<Listed<Item>[]> {
+  ): Promise<readonly CatalogItem[]> {
     checkOptions(limits);
     if (caller === undefined && name !== undefined) {
-      const server = this.#options.servers.require(name);
+      const server = this.#options.servers.requireEnabled(name);
       await this.#wait(kind, { server, limits }, new CallClock(limits));
-      return inSlices(toListed<Item>(this.#options.catalog.items(name, kind)));
+      return this.#options.catalog.items(name, kind);
     }
     // A hidden server has no items, like one that does not exist.
     const all = await this.visible(kind, caller, limits);
-    return inSlices(toListed<Item>(name === undefined ? all : all.filter(({ server }) => server === name)));
+    return name === undefined ? all : all.filter(({ server }) => server === name);
   }
 
   /** Reads the lists of a server again: its tools, and all other lists that were read before. */

@@ -5,6 +5,8 @@ import type { NamingPreset } from '../catalog/names.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { Rule } from '../config/schema/rule-schema.js';
 import type { ServerDefaults, ServersInput } from '../config/schema/schema.js';
+import type { ProcessTableOptions } from '../connection/processes/process-table.js';
+import type { EnergyOptions } from '../energy/energy.js';
 import type { RuntimeLimits } from '../servers/limits.js';
 import type { ServerSettings } from '../servers/server-settings.js';
 import type { TelemetryOption } from '../telemetry/find-telemetry.js';
@@ -26,6 +28,10 @@ export interface RuntimeOptions extends AuthorizationSettings, Omit<ServerSettin
   /** Offers resources and prompts to agents as tools too. */
   readonly resourceTools?: boolean | undefined;
   readonly limits?: Partial<RuntimeLimits> | undefined;
+  /** What calls cost, and the budgets of runs, callers and servers. Absent: calls have no cost. */
+  readonly energy?: EnergyOptions | undefined;
+  /** How long a process may take to exit before it is killed. Absent: 1 s by itself, then 2 s after SIGTERM. */
+  readonly processStop?: ProcessTableOptions | undefined;
   /**
    * The host's `@opentelemetry/api`, for a span for each request to a server; false for none. Absent: the API is
    * loaded if the host has registered a tracer provider by now.

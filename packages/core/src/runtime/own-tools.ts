@@ -6,14 +6,20 @@ import type { SignIns } from '../auth/sign-ins.js';
 import type { Visibility } from '../calls/authorization/visibility.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { CatalogTool } from '../catalog/tool.js';
+import type { Connection } from '../connection/connection.js';
+import { toTurnbuckleError } from '../errors.js';
+import { inSlices, runToEnd, type Steps } from '../json/slices.js';
 import { type Caller, callerKey, identityOf } from '../policy/capabilities.js';
+import { CallClock } from '../resilience/call-clock.js';
 import type { Server } from '../servers/server.js';
 import type { ServerSet } from '../servers/server-set.js';
+import type { CallerAccess } from './caller-access.js';
 
 export interface OwnToolsParts {
   readonly catalog: Catalog;
   readonly servers: ServerSet;
   readonly visibility: Visibility;
+  readonly access: Pick<CallerAccess, 'mayUse'>;
   readonly signIns: Pick<SignIns, 'hasNewSignIn'>;
   readonly monotonicNow: () => number;
   readonly policy: { readonly ruleVersion: number };
@@ -27,14 +33,18 @@ interface ExtendedList {
   readonly limits: Caller['limits'];
   readonly own: ReadonlyArray<ReadonlyMap<string, CatalogTool>>;
   readonly ruleVersion: number;
-  readonly tools: Tools;
+  readonly tools: Promise<Tools>;
 }
 
 const MAX_CACHED_CALLERS = 200;
+/** How long a list waits for the connection of its caller, if the server has no shorter limit for lists. */
+const MAX_WAIT_MS = 10_000;
 
 export class OwnTools {
   readonly #parts: OwnToolsParts;
   readonly #lists = new Map<string, ExtendedList>();
+  /** A list has waited for them in vain: the next ones do not wait until they are open. */
+  readonly #slow = new WeakSet<Connection>();
 
   constructor(parts: OwnToolsParts) {
     this.#parts = parts;
@@ -43,8 +53,10 @@ export class OwnTools {
   /** The tools of the shared lists that the caller can see, and its own: the same array until one of them changes. */
   async extend(caller: Caller, shared: Tools): Promise<Tools> {
     // If the shared connection works, or is not needed yet, so is its list.
-    const failed = this.#servers(caller).filter(({ connection }) => connection.error !== undefined);
-    // Those that cannot be reached are left out: their next call gets the error.
+    const failed = this.#servers(caller).filter(
+      ({ name, connection }) => connection.error !== undefined && this.#parts.access.mayUse(name, caller),
+    );
+    // Those that cannot be reached, or not soon, are left out: their next call gets the error.
     await Promise.all(failed.map((server) => this.#open(server, caller).catch(() => {})));
     const own = this.#known(caller);
     if (own.length === 0) return shared;
@@ -53,27 +65,36 @@ export class OwnTools {
     const key = JSON.stringify([identityOf(caller), callerKey(caller)]);
     const before = this.#lists.get(key);
     if (before !== undefined && isMadeFrom(before, made)) return before.tools;
-    const tools = this.#merge(caller, shared, own);
+    const tools = inSlices(this.#merge(caller, shared, own));
     if (this.#lists.size >= MAX_CACHED_CALLERS) this.#lists.clear();
-    this.#lists.set(key, { ...made, tools });
-    return tools;
+    const list = { ...made, tools };
+    this.#lists.set(key, list);
+    return tools.catch((thrown: unknown) => {
+      if (this.#lists.get(key) === list) this.#lists.delete(key);
+      throw thrown;
+    });
   }
 
   /** The same without connecting, and a new array. */
   extendWithKnown(caller: Caller, shared: Tools): Tools {
     const own = this.#known(caller);
-    return own.length === 0 ? shared : this.#merge(caller, shared, own);
+    return own.length === 0 ? shared : runToEnd(this.#merge(caller, shared, own));
   }
 
   #known(caller: Caller): ExtendedList['own'] {
     return this.#servers(caller).flatMap((server) => server.ownToolsFor(caller) ?? []);
   }
 
-  #merge(caller: Caller, shared: Tools, own: ExtendedList['own']): Tools {
+  *#merge(caller: Caller, shared: Tools, own: ExtendedList['own']): Steps<Tools> {
     const { catalog, visibility } = this.#parts;
-    const isUsable = (tool: CatalogTool): boolean =>
-      catalog.get(tool.name) === undefined && visibility.canSeeTool(caller, tool);
-    return [...shared, ...own.flatMap((listed) => [...listed.values()].filter(isUsable))];
+    const tools = [...shared];
+    for (const listed of own) {
+      for (const tool of listed.values()) {
+        if (catalog.get(tool.name) === undefined && visibility.canSeeTool(caller, tool)) tools.push(tool);
+        yield;
+      }
+    }
+    return tools;
   }
 
   /** Those that the caller has credentials for, and that are not listed with the credentials of the server. */
@@ -97,7 +118,19 @@ export class OwnTools {
       state === 'needs-auth'
         ? await this.#parts.signIns.hasNewSignIn(server.signInOwner(caller))
         : state !== 'failed' && state !== 'waiting';
-    if (isWorthTrying) await connection.open();
+    if (isWorthTrying) await this.#waitFor(connection);
+  }
+
+  /** It goes on connecting if that takes longer than a list waits. */
+  async #waitFor(connection: Connection): Promise<void> {
+    const opening = connection.open().finally(() => this.#slow.delete(connection));
+    opening.catch(() => {});
+    if (this.#slow.has(connection)) return;
+    const { name, config } = connection;
+    const clock = new CallClock({ maxTotalMs: Math.min(config.listTimeoutMs, MAX_WAIT_MS) });
+    await clock.until(opening, { what: 'its tool list', server: name }).catch((thrown: unknown) => {
+      if (toTurnbuckleError(thrown).code === 'CALL_TIMEOUT') this.#slow.add(connection);
+    });
   }
 }
 

@@ -1,8 +1,8 @@
 /** Resources and prompts as tools, for agents that only know tools. */
 import type { NativeContext, NativeTool } from '../catalog/native.js';
 import { isRecord } from '../json/is-record.js';
-import { inSlices } from '../json/slices.js';
-import { writeInSlices } from '../json/write-large.js';
+import type { ItemKind } from './item-lists.js';
+import { ListPages, type ToolResult } from './list-pages.js';
 import type { Runtime } from './runtime.js';
 
 /** Where callers find the tools: nowhere, only in views that switch them on, or everywhere. */
@@ -29,7 +29,12 @@ export function setResourceTools(runtime: Runtime, place: ResourceToolPlace): vo
 
 const SERVER = { type: 'string', description: 'Server name' };
 const SERVER_OR_ALL = { type: 'string', description: 'Server name; omit for all servers' };
-const LIST_SCHEMA = { type: 'object', properties: { server: SERVER_OR_ALL }, additionalProperties: false };
+const CURSOR = { type: 'string', description: 'nextCursor of the previous page; omit for the first page' };
+const LIST_SCHEMA = {
+  type: 'object',
+  properties: { server: SERVER_OR_ALL, cursor: CURSOR },
+  additionalProperties: false,
+};
 const READ_SCHEMA = {
   type: 'object',
   properties: { server: SERVER, uri: { type: 'string', description: 'Resource URI' } },
@@ -58,44 +63,59 @@ function createResourceTools(runtime: Runtime, inViewsOnly: boolean): readonly N
     {
       ...shared,
       name: 'list_mcp_resources',
-      description: 'List the resources (files, records, documents) of the connected MCP servers.',
+      description:
+        'List the resources (files, records, documents) on the connected MCP servers. Long lists come in pages.',
       inputSchema: LIST_SCHEMA,
-      run: async ({ server }, context) => {
-        const wish = [textOf(server), context.caller, optionsOf(context)] as const;
-        const [resources, templates] = await Promise.all([
-          runtime.listResources(...wish),
-          runtime.listResourceTemplates(...wish),
-        ]);
-        return toListResult(runtime, { resources, templates });
-      },
+      run: (input, context) => list(runtime, ['resources', 'templates'], { input, context }),
     },
     {
       ...shared,
       name: 'read_mcp_resource',
       description: 'Read one resource from an MCP server by its URI.',
       inputSchema: READ_SCHEMA,
-      run: async ({ server, uri }, context) =>
-        toResult(await runtime.readResource(String(server), String(uri), optionsOf(context))),
+      run: async ({ server, uri }, context) => {
+        const pages = new ListPages(context);
+        return pages.whole(await runtime.readResource(String(server), String(uri), optionsOf(context)));
+      },
     },
     {
       ...shared,
       name: 'list_mcp_prompts',
-      description: 'List the prompts of the connected MCP servers.',
+      description: 'List the prompts on the connected MCP servers. Long lists come in pages.',
       inputSchema: LIST_SCHEMA,
-      run: async ({ server }, context) =>
-        toListResult(runtime, {
-          prompts: await runtime.listPrompts(textOf(server), context.caller, optionsOf(context)),
-        }),
+      run: (input, context) => list(runtime, ['prompts'], { input, context }),
     },
     {
       ...shared,
       name: 'get_mcp_prompt',
       description: 'Get one prompt from an MCP server, with its arguments filled in.',
       inputSchema: PROMPT_SCHEMA,
-      run: async ({ server, name, arguments: args }, context) =>
-        toResult(await runtime.getPrompt(String(server), String(name), stringsOf(args), optionsOf(context))),
+      run: async ({ server, name, arguments: args }, context) => {
+        const pages = new ListPages(context);
+        const options = optionsOf(context);
+        return pages.whole(await runtime.getPrompt(String(server), String(name), stringsOf(args), options));
+      },
     },
   ];
+}
+
+interface ListCall {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly context: NativeContext;
+}
+
+/** Without secrets that a server repeats in its lists, like the other lists for programs. */
+async function list(
+  runtime: Runtime,
+  kinds: readonly ItemKind[],
+  { input, context }: ListCall,
+): Promise<ToolResult> {
+  const pages = new ListPages(context);
+  const query = { server: textOf(input.server), limits: optionsOf(context) };
+  const reading = kinds.map((kind) => runtime.visibleItems(kind, context.caller, query));
+  const items = await Promise.all(reading);
+  const lists = Object.fromEntries(kinds.map((kind, at) => [kind, items[at] ?? []]));
+  return pages.page(lists, input.cursor, (value) => runtime.redactSteps(value));
 }
 
 /** The time limits and listeners of the call apply to the read that it makes. */
@@ -105,13 +125,3 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, String(one)])) : {};
-
-/** Without secrets that a server repeats in its lists, like the other lists for programs. */
-const toListResult = async (runtime: Runtime, lists: Readonly<Record<string, unknown>>) =>
-  toResult((await inSlices(runtime.redactSteps(lists))) as typeof lists);
-
-/** In slices: a resource can be large. */
-const toResult = async (value: Readonly<Record<string, unknown>>) => ({
-  content: [{ type: 'text', text: await writeInSlices(value) }],
-  structuredContent: value,
-});

@@ -31,6 +31,7 @@ import type { CatalogTool } from '../catalog/tool.js';
 import type { ParsedServers } from '../config/layers/parse.js';
 import type { PlacedRule } from '../config/schema/rule-schema.js';
 import type { ServerInput, ServersInput } from '../config/schema/schema.js';
+import type { Energy } from '../energy/energy.js';
 import { TurnbuckleError } from '../errors.js';
 import type { EventName, Listener } from '../events.js';
 import type { Steps } from '../json/slices.js';
@@ -76,9 +77,19 @@ export class Runtime {
     return this.#parts.redactor.value(value);
   }
 
+  /** Redacts this value from now on, and denies it to agents: for secrets of the host. A sibling only redacts it. */
+  learnSecret(secret: string, bringer?: string): void {
+    this.#parts.redactor.learn(secret, undefined, bringer);
+  }
+
   /** The same without truncation, for `inSlices`: large data takes long. */
   redactSteps(value: unknown): Steps<unknown> {
     return this.#parts.redactor.steps(value);
+  }
+
+  /** True if it contains a known secret: one of the configuration, or of a sign-in. */
+  knowsSecret(value: unknown): boolean {
+    return this.#parts.redactor.knows(value);
   }
 
   // --- servers ---------------------------------------------------------------------------------------
@@ -290,6 +301,11 @@ export class Runtime {
     return this.#parts.preview.canSee(request);
   }
 
+  /** What calls cost, and what is left of budgets; undefined if calls have no cost. */
+  get energy(): Omit<Energy, 'faultOf' | 'begin' | 'abandon' | 'end'> | undefined {
+    return this.#parts.energy;
+  }
+
   // --- resources and prompts -------------------------------------------------------------------------
 
   /** The items of a server, or of all; with a caller only those that it can see. */
@@ -310,12 +326,12 @@ export class Runtime {
   }
 
   /**
-   * The items of all servers that a caller can see, all without a caller, exactly as the servers wrote them: the same
-   * array until something changes that it depends on.
+   * The items of one server or of all that a caller can see, all without a caller, exactly as the servers wrote them:
+   * the same array until something changes that it depends on.
    */
-  async visibleItems(kind: ItemKind, caller?: Caller): Promise<readonly CatalogItem[]> {
+  async visibleItems(kind: ItemKind, caller?: Caller, query?: ListQuery): Promise<readonly CatalogItem[]> {
     this.#assertOpen();
-    return redactErrors(this.#parts.redactor, this.#parts.items.visible(kind, caller));
+    return redactErrors(this.#parts.redactor, this.#parts.items.find(kind, { ...query, caller }));
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {

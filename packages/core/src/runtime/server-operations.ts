@@ -1,4 +1,5 @@
 /** What a host does with a server besides calling it: connect, refresh, ping, watch, look at its status. */
+import { isNotFound } from '../calls/call-errors.js';
 import { checkName, checkOptions, type WaitLimits } from '../calls/call-request.js';
 import { buildGatewayRoute } from '../connection/handshake/gateway-route.js';
 import type { Caller } from '../policy/capabilities.js';
@@ -7,11 +8,13 @@ import { CallClock } from '../resilience/call-clock.js';
 import type { ResourceListener, ResourceWatch } from '../servers/resource-watch.js';
 import type { ServerSet } from '../servers/server-set.js';
 import { redactStatus, type ServerStatus } from '../servers/server-status.js';
+import { type CallerAccess, type ResourceAddress, unknownResource } from './caller-access.js';
 import type { ItemLists } from './item-lists.js';
 import { redactErrors } from './redact-errors.js';
 
 export interface ServerOperationsParts {
   readonly servers: ServerSet;
+  readonly access: CallerAccess;
   readonly items: ItemLists;
   readonly watch: ResourceWatch;
   readonly redactor: Redactor;
@@ -20,9 +23,15 @@ export interface ServerOperationsParts {
 }
 
 export interface ConnectOptions extends WaitLimits {
-  /** Connects for this caller, as its first call would: with `share`, and with its credentials. */
+  /**
+   * Connects for this caller, as its first call would: with `share`, and with its credentials. SERVER_UNKNOWN if it may
+   * use nothing there.
+   */
   readonly caller?: Caller | undefined;
 }
+
+/** Servers have the same codes for both. */
+const READ = { method: 'resources/read' };
 
 export class ServerOperations {
   readonly #parts: ServerOperationsParts;
@@ -33,8 +42,10 @@ export class ServerOperations {
 
   async connect(server: string, { caller, ...limits }: ConnectOptions): Promise<void> {
     checkOptions(limits);
+    const found = this.#parts.access.requireServer(server, caller);
+    const connection = caller === undefined ? found.connection : found.connectionFor(caller);
     const waiting = { what: `the connection to server "${server}"`, server, signal: limits.signal };
-    return new CallClock(limits).until(this.#parts.servers.connect(server, caller), waiting);
+    await new CallClock(limits).until(connection.open(), waiting);
   }
 
   async refresh(server: string | undefined): Promise<void> {
@@ -67,13 +78,24 @@ export class ServerOperations {
     );
   }
 
+  /** Authorized like a read, and again for each change. */
   async subscribe(
-    { server, uri, caller }: { server: string; uri: string; caller: Caller | undefined },
+    { caller, ...address }: ResourceAddress & { readonly caller: Caller | undefined },
     listener: ResourceListener,
   ): Promise<() => Promise<void>> {
+    const { uri } = address;
     checkName('The resource URI', uri);
-    const { servers, watch, redactor } = this.#parts;
-    const source = servers.require(server).watchSource(caller);
-    return redactErrors(redactor, watch.subscribe(source, uri, listener));
+    const { access, watch, redactor } = this.#parts;
+    const tell: ResourceListener = (updated) => {
+      if (access.mayRead(address, caller)) listener(updated);
+    };
+    const subscribing = async (): Promise<() => Promise<void>> => {
+      const source = access.requireReadable(address, caller).watchSource(caller);
+      return watch.subscribe(source, uri, tell).catch((thrown: unknown) => {
+        const isHiddenOrMissing = caller !== undefined && isNotFound(thrown, READ);
+        throw isHiddenOrMissing ? unknownResource(address, thrown) : thrown;
+      });
+    };
+    return redactErrors(redactor, subscribing());
   }
 }

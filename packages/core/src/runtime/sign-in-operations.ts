@@ -100,10 +100,10 @@ export class SignInOperations {
 function noCredentials(server: string, agent: string): TurnbuckleError {
   return new TurnbuckleError(
     'ARGUMENTS_INVALID',
-    `Agent "${agent}" has no credentials of its own at server "${server}".`,
+    `Agent "${agent}" has no credentials of its own on server "${server}".`,
     {
       server,
-      hint: `Add them to the configuration of the server: "credentials": { ${JSON.stringify(agent)}: { … } }. To use the sign-in of the server itself, leave out the agent.`,
+      hint: `Add them to the server's configuration: "credentials": { ${JSON.stringify(agent)}: { … } }. To use the account configured for the server, omit the agent.`,
     },
   );
 }
@@ -111,9 +111,9 @@ function noCredentials(server: string, agent: string): TurnbuckleError {
 const noOwnSignIn = (server: string, agent: string): TurnbuckleError =>
   new TurnbuckleError(
     'ARGUMENTS_INVALID',
-    `Agent "${agent}" has no sign-in of its own at server "${server}": it uses the sign-in of the server.`,
+    `Agent "${agent}" has no account of its own on server "${server}". It uses the account configured for the server.`,
     {
       server,
-      hint: `To use the sign-in of the server, leave out the agent. To give the agent one of its own, add "auth" to its credentials: "credentials": { ${JSON.stringify(agent)}: { "auth": { "type": "oauth" } } }`,
+      hint: `To use the account configured for the server, omit the agent. To give the agent its own account, add "auth" to its credentials: "credentials": { ${JSON.stringify(agent)}: { "auth": { "type": "oauth" } } }`,
     },
   );

@@ -14,6 +14,7 @@ import { Visibility } from '../calls/authorization/visibility.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { CatalogTool } from '../catalog/tool.js';
 import type { ServerConfig } from '../config/schema/schema.js';
+import type { Energy } from '../energy/energy.js';
 import type { Events } from '../events.js';
 import type { Caller } from '../policy/capabilities.js';
 import type { FlowRuns } from '../policy/flows.js';
@@ -39,6 +40,8 @@ export interface PolicyWiring {
   readonly redactor: Pick<Redactor, 'knows' | 'finds' | 'truncated' | 'large'>;
   /** What runs carried, shared by all runtimes that an agent's calls go through. */
   readonly runs: FlowRuns;
+  /** Meters calls, and knows the budgets. */
+  readonly energy: Energy | undefined;
   /** The approvals of the sibling runtime. Absent: its own. */
   readonly shared: Approvals | undefined;
 }
@@ -75,12 +78,22 @@ interface PinsContext {
 }
 
 export function wirePolicy(wiring: PolicyWiring): PolicyParts {
-  const { settings, catalog, events, pins, redactor, runs, serverConfig, shared } = wiring;
+  const { settings, catalog, events, pins, redactor, runs, serverConfig, energy, shared } = wiring;
   const approvals = shared ?? createApprovals(wiring);
   const search = new ArgumentScanner(redactor);
   const { defaultDecision, flows } = settings;
   const { secrets } = search;
-  const policy = new EffectivePolicy({ catalog, pins, secrets, serverConfig, runs, defaultDecision, flows });
+  const policy = new EffectivePolicy({
+    catalog,
+    pins,
+    secrets,
+    serverConfig,
+    runs,
+    defaultDecision,
+    flows,
+    isInline: shared !== undefined,
+    energy,
+  });
   const visibility = new Visibility(policy.options);
   const preview = new DecisionPreview({ policy, pins, catalog });
   const findCurrentDefinition = createDefinitionLookup(wiring);
@@ -102,6 +115,7 @@ export function wirePolicy(wiring: PolicyWiring): PolicyParts {
     scanner: search,
     visibility,
     approver: questions,
+    energy,
     findCurrentDefinition,
   };
   const authorizer = new CallAuthorizer(parts);

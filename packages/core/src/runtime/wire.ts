@@ -14,6 +14,7 @@ import type { NamingPreset } from '../catalog/names.js';
 import { SchemaChecks } from '../catalog/schemas/schema-checks.js';
 import { EraVerdicts } from '../connection/handshake/era-verdicts.js';
 import { ProcessTable } from '../connection/processes/process-table.js';
+import { Energy } from '../energy/energy.js';
 import { Events } from '../events.js';
 import { defaultStateDirectory } from '../files/state-directory.js';
 import { FlowRuns } from '../policy/flows.js';
@@ -24,6 +25,7 @@ import { DEFAULT_LIMITS, type RuntimeLimits } from '../servers/limits.js';
 import { ResourceWatch } from '../servers/resource-watch.js';
 import { ServerBuilder } from '../servers/server-builder.js';
 import { ServerSet } from '../servers/server-set.js';
+import { CallerAccess } from './caller-access.js';
 import { ItemLists } from './item-lists.js';
 import type { WiredOptions } from './options.js';
 import { OwnTools } from './own-tools.js';
@@ -45,6 +47,7 @@ interface RuntimeBase {
   readonly limits: RuntimeLimits;
   readonly naming: NamingPreset;
   readonly runs: FlowRuns;
+  readonly energy: Energy | undefined;
   readonly processes: ProcessTable;
   readonly verdicts: EraVerdicts;
   readonly checks: SchemaChecks;
@@ -61,7 +64,7 @@ interface LinkedParts {
 }
 
 /** What sibling runtimes share. */
-type Shared = Pick<RuntimeBase, 'redactor' | 'runs'> & Pick<PolicyParts, 'approvals'>;
+type Shared = Pick<RuntimeBase, 'redactor' | 'runs' | 'energy'> & Pick<PolicyParts, 'approvals'>;
 
 /** With a `sibling` it shares secrets, runs and approvals. */
 export function wire(options: WiredOptions, sibling?: Shared) {
@@ -88,15 +91,17 @@ export function wire(options: WiredOptions, sibling?: Shared) {
     // Secrets that callers bring in with inline servers do not count as ours.
     redactor: sibling?.redactor ?? base.redactor,
     runs,
+    energy: base.energy,
     shared: sibling?.approvals,
   });
   const items = new ItemLists({ ...base, ...decisions, catalog, discovery, servers });
   const calls = createCalls(base, { ...decisions, catalog, discovery, servers, items });
   const parts = { ...base, ...decisions, pins, catalog, discovery, builder, servers, items, calls };
+  const access = new CallerAccess(parts);
   return {
     ...parts,
-    tools: new ToolLists({ ...parts, ownTools: new OwnTools(parts) }),
-    operations: new ServerOperations({ ...parts, instance: options.instance }),
+    tools: new ToolLists({ ...parts, ownTools: new OwnTools({ ...parts, access }) }),
+    operations: new ServerOperations({ ...parts, access, instance: options.instance }),
     signInOperations: new SignInOperations(parts),
   };
 }
@@ -132,7 +137,8 @@ function createBase(options: WiredOptions, sibling: Shared | undefined): Runtime
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     naming: options.naming ?? 'mcp__server__tool',
     runs: sibling === undefined ? new FlowRuns() : sibling.runs,
-    processes: new ProcessTable(),
+    energy: sibling === undefined ? createEnergy(options, events) : sibling.energy,
+    processes: new ProcessTable(options.processStop),
     verdicts: new EraVerdicts(stateDir, now),
     checks: new SchemaChecks(),
     watch: new ResourceWatch(events),
@@ -164,6 +170,7 @@ function createDiscovery(
     listLimits: limits,
     isKnown: (name, settings) => servers().get(name)?.config === settings,
     prepare: (tool) => pins.prepare(tool),
+    onAgentTools: (list, tools) => pins.onAgentToolsRead(list, tools),
   });
 }
 
@@ -184,7 +191,7 @@ function createServers(
 }
 
 function createCalls(
-  { events, now, monotonicNow, naming, limits, redactor, checks, signIns }: RuntimeBase,
+  { events, now, monotonicNow, naming, limits, redactor, checks, signIns, energy }: RuntimeBase,
   parts: Pick<LinkedParts, 'catalog' | 'discovery' | 'servers'> & PolicyParts & { readonly items: ItemLists },
 ): Calls {
   const { catalog, discovery, servers, authorizer, visibility, items } = parts;
@@ -217,5 +224,28 @@ function createCalls(
     },
     problemOf: (name) => servers.problemOf(name),
     now,
+    energy,
   });
+}
+
+/** Functions of the host that throw are reported, and the usual cost counts. */
+function createEnergy({ energy: options, now }: WiredOptions, events: Events): Energy | undefined {
+  if (options === undefined) return undefined;
+  const { estimate, meter } = options;
+  const safely = <Input>(name: string, run: ((input: Input) => number | undefined) | undefined) =>
+    run === undefined
+      ? undefined
+      : (input: Input): number | undefined => {
+          let result: number | undefined;
+          events.runSafely(name, () => {
+            result = run(input);
+          });
+          return result;
+        };
+  return new Energy(
+    now ?? monotonicNow,
+    { ...options, estimate: safely('energy.estimate', estimate), meter: safely('energy.meter', meter) },
+    ({ budget, name, left, emptyInMs }) =>
+      events.emit('energy.low', { for: budget.for, name, limit: budget.limit, left, emptyInMs }),
+  );
 }

@@ -1,12 +1,14 @@
 /**
  * The dedicated connections of one server: one agent or session each. Every agent has a quota, which shrinks as more
  * agents connect and never covers all; some are reserved for the host. An agent at its quota gives up its least
- * recently used connection, and an agent above it when another one needs it.
+ * recently used connection, and an agent above it when another one needs it. An agent without a connection gets one as
+ * long as any is unused.
  */
 
 import type { CatalogTool } from '../catalog/tool.js';
-import type { Connection } from '../connection/connection.js';
+import { type Connection, closedError } from '../connection/connection.js';
 import type { Link } from '../connection/link.js';
+import type { ConnectionOwner } from '../events.js';
 import { tooManyConnections } from './server-errors.js';
 
 /** A connection for one agent or session. */
@@ -30,6 +32,7 @@ export interface ConnectionRequest {
   readonly key: string;
   /** The agent whose credentials it is opened with; undefined: those of the server. */
   readonly agent: string | undefined;
+  readonly connectionOf: ConnectionOwner | 'host';
   readonly onIdle: () => void;
 }
 
@@ -39,6 +42,8 @@ export interface DedicatedOwner {
   readonly ownerId: string | undefined;
   /** The agent whose credentials it is opened with; undefined: those of the server. */
   readonly agent: string | undefined;
+  /** The same caller for events. */
+  readonly connectionOf: ConnectionOwner;
 }
 
 type OwnerId = DedicatedOwner['ownerId'];
@@ -55,6 +60,7 @@ export class DedicatedConnections {
   readonly #owned = new Map<string, OwnedConnection>();
   /** Closing connections: a server may take its time. */
   readonly #closing = new Set<OwnedConnection>();
+  #isClosed = false;
 
   constructor(options: DedicatedConnectionsOptions) {
     this.#options = options;
@@ -77,14 +83,16 @@ export class DedicatedConnections {
     return [...this.#owned.values()].find(({ connection }) => connection.link === link)?.relist(link);
   }
 
-  /** A new connection for this key. Throws OVERLOADED. */
-  add(key: string, { ownerId, agent }: DedicatedOwner): Connection {
-    this.#ensureCapacity(ownerId);
+  /** A new connection for this key. Throws OVERLOADED, and RUNTIME_CLOSED after `close`. */
+  add(key: string, owner: DedicatedOwner): Connection {
+    if (this.#isClosed) throw closedError(this.#options.server);
+    this.#ensureCapacity(owner.ownerId);
+    const { agent, connectionOf } = owner;
+    const onIdle = (): void => void this.#closeConnection(known);
     const known: OwnedConnection = {
-      ...this.#options.connect({ key, agent, onIdle: () => void this.#closeConnection(known) }),
+      ...this.#options.connect({ key, agent, connectionOf, onIdle }),
+      ...owner,
       key,
-      ownerId,
-      agent,
     };
     this.#owned.set(key, known);
     return known.connection;
@@ -100,8 +108,9 @@ export class DedicatedConnections {
     await Promise.all(meant.map((known) => this.#closeConnection(known)));
   }
 
-  /** Including those that are already closing. */
+  /** For good, including those that are already closing. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(
       [...this.#owned.values(), ...this.#closing].map(({ connection }) => connection.close()),
     );
@@ -125,7 +134,10 @@ export class DedicatedConnections {
     if (countOf(this.#closing, whose) >= share) throw overloaded;
     if (this.#isFree(whose, share)) return;
     const own = countOf(this.#owned.values(), whose);
-    const given = this.#longestIdle(whose) ?? (own < share ? this.#idleAboveShare(share) : undefined);
+    const given =
+      this.#longestIdle((ownerId) => ownerId === whose) ??
+      (own < share ? this.#idleAboveShare(share) : undefined) ??
+      (own === 0 ? this.#idleOfAnyone(whose) : undefined);
     if (given === undefined) throw overloaded;
     void this.#closeConnection(given);
   }
@@ -133,8 +145,11 @@ export class DedicatedConnections {
   #isFree(whose: OwnerId, share: number): boolean {
     if (this.size >= this.#options.max) return false;
     if (whose === undefined) return true;
-    const ofAgents = this.size - countOf(this.#owned.values(), undefined);
-    return ofAgents < this.#agentCapacity && countOf(this.#owned.values(), whose) < share;
+    return !this.#areAgentsFull && countOf(this.#owned.values(), whose) < share;
+  }
+
+  get #areAgentsFull(): boolean {
+    return this.size - countOf(this.#owned.values(), undefined) >= this.#agentCapacity;
   }
 
   get #agentCapacity(): number {
@@ -150,11 +165,10 @@ export class DedicatedConnections {
     return Math.max(1, Math.ceil(this.#agentCapacity / (agents.size + 1)));
   }
 
-  #longestIdle(whose: OwnerId): OwnedConnection | undefined {
+  #longestIdle(isMeant: (ownerId: OwnerId) => boolean): OwnedConnection | undefined {
     let found: OwnedConnection | undefined;
     for (const known of this.#owned.values())
-      if (known.ownerId === whose && isUnused(known) && !(found && isUsedEarlier(found, known)))
-        found = known;
+      if (isMeant(known.ownerId) && isUnused(known) && !(found && isUsedEarlier(found, known))) found = known;
     return found;
   }
 
@@ -165,10 +179,18 @@ export class DedicatedConnections {
       .filter(({ whose, count }) => whose !== undefined && count > share)
       .sort((one, two) => two.count - one.count);
     for (const { whose } of agents) {
-      const idle = this.#longestIdle(whose);
+      const idle = this.#longestIdle((ownerId) => ownerId === whose);
       if (idle !== undefined) return idle;
     }
     return undefined;
+  }
+
+  /** All have no more than their share. Those of the host are given up only if that makes room. */
+  #idleOfAnyone(whose: OwnerId): OwnedConnection | undefined {
+    // Replaced connections may not close.
+    if (this.#closing.size >= this.#options.max) return undefined;
+    const isFullOfAgents = whose !== undefined && this.#areAgentsFull;
+    return this.#longestIdle((ownerId) => !isFullOfAgents || ownerId !== undefined);
   }
 }
 

@@ -17,6 +17,8 @@ export const watchKey = (server: string, dedicated?: string): string =>
 export class ResourceWatch {
   readonly #events: Events;
   readonly #listeners = new Map<string, Map<string, Set<ResourceListener>>>();
+  /** The latest connection of each key with listeners. */
+  readonly #connections = new Map<string, Connection>();
 
   constructor(events: Events) {
     this.#events = events;
@@ -29,26 +31,27 @@ export class ResourceWatch {
     listener: ResourceListener,
   ): Promise<() => Promise<void>> {
     await connection.open();
+    this.#connections.set(key, connection);
+    this.#add(key, uri, listener);
     try {
-      if (this.#add(key, uri, listener)) await connection.subscriptions?.add(uri);
+      await connection.subscriptions?.add(uri);
     } catch (error) {
-      // Otherwise the next listener would not count as the first, and the server would never get the subscription.
       this.#remove(key, uri, listener);
       throw error;
     }
     return async () => {
-      if (this.#remove(key, uri, listener)) await connection.subscriptions?.remove(uri);
+      // It may have been replaced since.
+      const current = this.#connections.get(key);
+      if (this.#remove(key, uri, listener)) await current?.subscriptions?.remove(uri);
     };
   }
 
-  /** Adds a listener; true if it is the first for this resource, so that the server needs a subscription. */
-  #add(key: string, uri: string, listener: ResourceListener): boolean {
+  #add(key: string, uri: string, listener: ResourceListener): void {
     const uris = this.#listeners.get(key) ?? new Map<string, Set<ResourceListener>>();
     this.#listeners.set(key, uris);
     const listeners = uris.get(uri) ?? new Set();
     uris.set(uri, listeners);
     listeners.add(listener);
-    return listeners.size === 1;
   }
 
   /** Removes a listener; true if none is left. */
@@ -57,7 +60,10 @@ export class ResourceWatch {
     const listeners = uris?.get(uri);
     if (!listeners?.delete(listener) || listeners.size > 0) return false;
     uris?.delete(uri);
-    if (uris?.size === 0) this.#listeners.delete(key);
+    if (uris?.size === 0) {
+      this.#listeners.delete(key);
+      this.#connections.delete(key);
+    }
     return true;
   }
 
@@ -71,6 +77,7 @@ export class ResourceWatch {
   /** A new link has no subscriptions. */
   async renew({ connection, key }: WatchSource): Promise<void> {
     const uris = [...(this.#listeners.get(key)?.keys() ?? [])];
+    if (uris.length > 0) this.#connections.set(key, connection);
     await Promise.all(uris.map((uri) => connection.subscriptions?.add(uri).catch(() => {})));
   }
 }

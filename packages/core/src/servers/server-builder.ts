@@ -12,10 +12,10 @@ import { assertNoGatewayLoop } from '../connection/handshake/gateway-route.js';
 import type { ProcessTable } from '../connection/processes/process-table.js';
 import { RequestGuard } from '../connection/server-requests/request-guard.js';
 import { toTurnbuckleError } from '../errors.js';
-import { Events } from '../events.js';
+import { Events, type RuntimeEvents } from '../events.js';
 import { defaultStateDirectory } from '../files/state-directory.js';
 import type { Redactor } from '../redaction/redactor.js';
-import { secretValuesOf } from '../redaction/secret-values.js';
+import { secretValuesOf, writtenSecretsOf } from '../redaction/secret-values.js';
 import { DEFAULT_BREAKER } from '../resilience/breaker.js';
 import type { ConnectionRequest, DedicatedConnection } from './dedicated-connections.js';
 import type { RuntimeLimits } from './limits.js';
@@ -43,11 +43,19 @@ export interface ServerBuilderParts {
 const addressOf = (config: ServerConfig): string | undefined =>
   'url' in config ? config.url : 'baseUrl' in config ? config.baseUrl : undefined;
 
+/** Whose connection it is, as events name it. */
+type EventOwner = Pick<RuntimeEvents['server.notice'], 'connectionOf'>;
+
 /** Which server sent a message, and on which connection. */
 interface NoticeSource {
   readonly connection: Connection;
   readonly requests: RequestGuard;
+  readonly eventOwner: EventOwner;
 }
+
+/** If callers have connections of their own, this one is used by the host alone. */
+const eventOwnerOfMain = ({ share }: ServerConfig): EventOwner =>
+  share === 'shared' ? {} : { connectionOf: 'host' };
 
 const CLIENT_INFO = { name: 'turnbuckle', version: '0.1.0' };
 
@@ -62,7 +70,9 @@ export class ServerBuilder {
   }
 
   create(name: string, config: ServerConfig): Server {
-    const { options, limits } = this.#parts;
+    const { options, limits, redactor } = this.#parts;
+    // Before it connects, and for every caller: what is written is a secret from now on.
+    for (const secret of writtenSecretsOf(config)) redactor.learn(secret);
     const requests = new RequestGuard({
       server: name,
       address: addressOf(config),
@@ -73,8 +83,9 @@ export class ServerBuilder {
       events: this.#parts.events,
       now: this.#parts.monotonicNow,
     });
+    const eventOwner = eventOwnerOfMain(config);
     const connection: Connection = new Connection({
-      ...this.#connectionParts({ name }, config, requests),
+      ...this.#connectionParts({ name, eventOwner }, config, requests),
       events: this.#parts.events,
       onOpen: (link) => {
         assertNoGatewayLoop(name, link.peer.capabilities, options.instance);
@@ -84,7 +95,7 @@ export class ServerBuilder {
         server.breaker.succeed();
         void this.#parts.watch.renew({ connection, key: watchKey(name) });
       },
-      onNotice: (method, params) => this.#onNotice({ connection, requests }, method, params),
+      onNotice: (method, params) => this.#onNotice({ connection, requests, eventOwner }, method, params),
       onIdle: () => void connection.disconnect(),
     });
     const server = new Server(connection, {
@@ -104,20 +115,21 @@ export class ServerBuilder {
   #connectDedicated(
     { name, config }: Connection,
     requests: RequestGuard,
-    { key: dedicated, agent, onIdle }: ConnectionRequest,
+    { key: dedicated, agent, connectionOf, onIdle }: ConnectionRequest,
   ): DedicatedConnection {
     const { watch } = this.#parts;
     const key = watchKey(name, dedicated);
+    const eventOwner = { connectionOf };
     const tools = new DedicatedTools({
       now: this.#parts.monotonicNow,
       read: (link, reason) =>
-        this.#parts.discovery.readDedicatedTools(name, { link, settings: config, reason }),
+        this.#parts.discovery.readDedicatedTools({ name, agent }, { link, settings: config, reason }),
       link: () => connection.link,
       // The next call lists again on a new link.
       onFailed: (link, error) => connection.reportBroken(link, toTurnbuckleError(error)),
     });
     const connection: Connection = new Connection({
-      ...this.#connectionParts({ name, agent }, config, requests),
+      ...this.#connectionParts({ name, agent, eventOwner }, config, requests),
       events: new Events(),
       onOpen: (link) => {
         assertNoGatewayLoop(name, link.peer.capabilities, this.#parts.options.instance);
@@ -128,7 +140,7 @@ export class ServerBuilder {
         if (method === 'notifications/tools/list_changed') return tools.onListChanged();
         const uri = updatedResource(method, params);
         if (uri === undefined || !watch.notify(key, uri))
-          this.#forwardNotice({ connection, requests }, method, params);
+          this.#forwardNotice({ connection, requests, eventOwner }, method, params);
       },
       onIdle,
     });
@@ -136,7 +148,7 @@ export class ServerBuilder {
   }
 
   #connectionParts(
-    owner: SignInOwner,
+    owner: SignInOwner & { readonly eventOwner: EventOwner },
     config: ServerConfig,
     requestGuard: RequestGuard,
   ): Omit<ConnectionOptions, 'events' | 'onOpen' | 'onReady' | 'onNotice' | 'onIdle'> {
@@ -172,6 +184,7 @@ export class ServerBuilder {
             this.#parts.events.emit('server.stderr', {
               server: name,
               text: redactor.text(text),
+              ...owner.eventOwner,
               ...(dropped > 0 && { dropped }),
             }),
         },
@@ -220,7 +233,7 @@ export class ServerBuilder {
 
   /** A message without a call goes to the caller of the only call in flight, if there is exactly one. */
   #forwardNotice(
-    { connection, requests }: NoticeSource,
+    { connection, requests, eventOwner }: NoticeSource,
     method: string,
     params: Readonly<Record<string, unknown>>,
   ): void {
@@ -234,6 +247,7 @@ export class ServerBuilder {
       ...(typeof logger === 'string' && { logger: this.#parts.redactor.text(logger) }),
       data: this.#redactNotice(params.data),
       told: responder?.onNotice !== undefined,
+      ...eventOwner,
     });
   }
 }

@@ -18,7 +18,7 @@ export function unknownServer(name: string, known: Iterable<string>): Turnbuckle
 export function serverDisabled(server: string): TurnbuckleError {
   return new TurnbuckleError('SERVER_DISABLED', `Server "${server}" is disabled.`, {
     server,
-    hint: `Enable it: turnbuckle enable ${shellQuote(server)}, or toggle("${server}", true).`,
+    hint: `Enable it: turnbuckle enable ${shellQuote(server)} (in a program: runtime.toggle(${JSON.stringify(server)}, true)).`,
   });
 }
 
@@ -45,7 +45,7 @@ export const nameTaken = (server: string): TurnbuckleError =>
 export function tooManyServers(server: string, maxServers: number): TurnbuckleError {
   return new TurnbuckleError(
     'SERVER_LIMIT',
-    `Cannot add server "${server}" because the limit of ${maxServers} servers is reached.`,
+    `Cannot add server "${server}" because the limit of ${maxServers} ${maxServers === 1 ? 'server' : 'servers'} is reached.`,
     {
       server,
       hint: 'Remove a server, or raise limits.maxServers.',
@@ -57,8 +57,8 @@ export function credentialsMissing(server: string, caller: string): TurnbuckleEr
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" has no credentials for "${caller}".`, {
     server,
     hint: isNamedByClient(caller)
-      ? 'The client has no token. Add credentials for the name of a token to the configuration of the server, and start the client with that name: turnbuckle serve --stdio --as <name>'
-      : `Add them to the configuration of the server: "credentials": { ${JSON.stringify(caller)}: { … } }`,
+      ? `The client has no token. Add "credentials" for a token name to the server's configuration, and start the client with that name: turnbuckle serve --stdio --as <name>`
+      : `Add them to the server's configuration: "credentials": { ${JSON.stringify(caller)}: { … } }`,
     data: { sent: false },
   });
 }

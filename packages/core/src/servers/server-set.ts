@@ -9,7 +9,6 @@ import type { ParsedServers } from '../config/layers/parse.js';
 import type { ServerConfig } from '../config/schema/schema.js';
 import { type TurnbuckleError, toTurnbuckleError } from '../errors.js';
 import type { Events } from '../events.js';
-import type { Caller } from '../policy/capabilities.js';
 import type { Server } from './server.js';
 import { nameTaken, serverDisabled, tooManyServers, unknownServer } from './server-errors.js';
 import { describeProblem, describeServer, type ServerStatus } from './server-status.js';
@@ -150,12 +149,6 @@ export class ServerSet {
         .filter(startsEagerly)
         .map((server) => server.connection.open().catch(() => {})),
     );
-  }
-
-  /** The shared connection, or that of a caller. */
-  async connect(name: string, caller?: Caller): Promise<void> {
-    const server = this.requireEnabled(name);
-    await (caller === undefined ? server.connection : server.connectionFor(caller)).open();
   }
 
   async disconnect(name: string): Promise<void> {

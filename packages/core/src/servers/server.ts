@@ -3,16 +3,20 @@ import type { SignInOwner } from '../auth/sign-ins.js';
 import type { CatalogTool } from '../catalog/tool.js';
 import { hasCredentials, hasOwnCredentials, hasOwnSignIn, sharesCredentials } from '../config/credentials.js';
 import type { ServerConfig } from '../config/schema/schema.js';
-import type { Connection } from '../connection/connection.js';
+import { type Connection, closedError } from '../connection/connection.js';
 import type { Link } from '../connection/link.js';
 import type { RequestGuard } from '../connection/server-requests/request-guard.js';
 import { agentOf, type Caller, identityOf } from '../policy/capabilities.js';
 import { Breaker, type BreakerOptions } from '../resilience/breaker.js';
 import { Limiter } from '../resilience/limiter.js';
 import { RetryBudget } from '../resilience/retry-budget.js';
-import { DedicatedConnections, type DedicatedConnectionsOptions } from './dedicated-connections.js';
+import {
+  DedicatedConnections,
+  type DedicatedConnectionsOptions,
+  type DedicatedOwner,
+} from './dedicated-connections.js';
 import { type WatchSource, watchKey } from './resource-watch.js';
-import { credentialsMissing } from './server-errors.js';
+import { credentialsMissing, serverDisabled } from './server-errors.js';
 import { ServerStats } from './server-stats.js';
 
 export interface ServerOptions {
@@ -39,6 +43,7 @@ export class Server {
   readonly #breakerOptions: BreakerOptions;
   /** Of agents with credentials of their own. */
   readonly #breakers = new Map<string, Breaker>();
+  #isClosed = false;
 
   constructor(connection: Connection, options: ServerOptions) {
     this.connection = connection;
@@ -65,18 +70,18 @@ export class Server {
     return this.#dedicated.size;
   }
 
-  /** The connection for a call of this caller, by the server's `share` setting. Throws OVERLOADED and AUTH_REQUIRED. */
+  /**
+   * The connection for a call of this caller, by the server's `share` setting. Throws OVERLOADED, AUTH_REQUIRED, and
+   * RUNTIME_CLOSED once the server was removed or replaced.
+   */
   connectionFor(caller: Caller | undefined): Connection {
+    this.#assertOpen();
     this.assertCredentials(caller);
     const key = this.#keyOf(caller);
-    if (key === undefined) return this.connection;
+    if (key === undefined || caller === undefined) return this.connection;
     const known = this.#dedicated.find(key);
     if (known !== undefined) return known.connection;
-    const owner = agentOf(caller);
-    return this.#dedicated.add(key, {
-      ownerId: owner && identityOf(owner),
-      agent: this.credentialsAgent(caller),
-    });
+    return this.#dedicated.add(key, this.#ownerOf(caller));
   }
 
   /** Where a caller follows resources: on its own connection if it has credentials of its own. Throws like the above. */
@@ -95,7 +100,8 @@ export class Server {
 
   /** A connection like those of an agent, which belongs to none; for its sign-in. */
   createProbe(agent: string): Connection {
-    return this.#connectDedicated({ key: '', agent, onIdle: () => {} }).connection;
+    this.#assertOpen();
+    return this.#connectDedicated({ key: '', agent, connectionOf: 'host', onIdle: () => {} }).connection;
   }
 
   /** The agent whose credentials this caller uses; undefined: it uses those of the server. */
@@ -134,6 +140,17 @@ export class Server {
     return this.#dedicated.relist(link);
   }
 
+  #ownerOf(caller: Caller): DedicatedOwner {
+    const owner = agentOf(caller);
+    const identity = identityOf(caller);
+    const run = this.config.share === 'session' ? caller.run : undefined;
+    return {
+      ownerId: owner && identityOf(owner),
+      agent: this.credentialsAgent(caller),
+      connectionOf: { callerId: caller.id, identity, ...(run !== undefined && { run }) },
+    };
+  }
+
   #keyOf(caller: Caller | undefined): string | undefined {
     const { share } = this.config;
     if (share === 'shared' || caller === undefined) return undefined;
@@ -166,6 +183,16 @@ export class Server {
     ]);
   }
 
+  /** Throws if no call may be sent to it: it is disabled, or it was removed or replaced while the call waited. */
+  assertUsable(): void {
+    this.#assertOpen();
+    if (!this.enabled) throw serverDisabled(this.name);
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw closedError(this.name);
+  }
+
   /** Throws AUTH_REQUIRED for a caller that has no credentials and must not use those of the server. */
   assertCredentials(caller: Caller | undefined): void {
     const agent = agentOf(caller);
@@ -179,7 +206,9 @@ export class Server {
     await Promise.all(all.map((connection) => connection.disconnect()));
   }
 
+  /** For good: whoever still has this object gets no connection from it. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([this.connection.close(), this.#dedicated.close()]);
   }
 }

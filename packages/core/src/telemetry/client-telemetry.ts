@@ -48,7 +48,7 @@ export const DURATION_BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30
 export const DURATIONS = {
   clientRequest: {
     name: 'mcp.client.operation.duration',
-    description: 'The duration of a request to a server, from sending it until its response.',
+    description: 'The duration of a request to a server, from sending it to receiving its response.',
   },
   clientSession: {
     name: 'mcp.client.session.duration',
@@ -56,10 +56,10 @@ export const DURATIONS = {
   },
   serverRequest: {
     name: 'mcp.server.operation.duration',
-    description: 'The duration of a request of a client, from its arrival until its response.',
+    description: 'The duration of a request from a client, from its arrival to its response.',
   },
   serverSession: {
     name: 'mcp.server.session.duration',
-    description: 'The duration of a session of a client.',
+    description: 'The duration of a session with a client.',
   },
 } as const;

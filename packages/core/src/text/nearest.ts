@@ -31,10 +31,10 @@ export function nearest(
 }
 
 /** The edit distance, in which two swapped letters count as one edit; undefined if it is not below the limit. Stops at the limit. */
-function distanceBelow(
+export function distanceBelow(
   limit: number,
   [left, right]: readonly [string, string],
-  work: NearestWork,
+  work: NearestWork = { pairs: 0 },
 ): number | undefined {
   let beforePrevious: readonly number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -223,7 +223,7 @@ export class Vault {
       await this.#keys.retire(opened.header.retire, opened);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#warn(`Cannot remove the key that the last rotation replaced: ${reason}`);
+      this.#warn(`Cannot delete the old vault key after the last key rotation: ${reason}`);
       return;
     }
     const { retire: _, ...header } = opened.header;

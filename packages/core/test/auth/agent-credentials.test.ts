@@ -100,7 +100,7 @@ describe('a local server with credentials for callers', () => {
     const runtime = await open({ ...WITH_KEYS, share: 'shared' });
     expect(runtime.serverStatus('up').problem).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining('servers.up.share: callers with "credentials" of their own'),
+      message: expect.stringContaining('servers.up.share: callers with their own "credentials"'),
     });
   });
 
@@ -325,6 +325,31 @@ describe('a remote server with headers for callers', () => {
     const cyd = await sent('cyd');
     expect(cyd).toMatchObject({ 'x-api-key': 'key-of-cyd', 'x-team': 'eu' });
     expect(cyd).not.toHaveProperty('authorization');
+  });
+
+  it.each([
+    { auth: { type: 'api-key', apiKey: 'key-of-host' }, header: 'x-api-key' },
+    { auth: { type: 'api-key', apiKey: 'key-of-host', headerName: 'X-Key' }, header: 'x-key' },
+    { auth: { type: 'bearer', token: 'key-of-host' }, header: 'authorization' },
+  ])('sends no $header of the server beside the login of a caller', async ({ auth, header }) => {
+    const runtime = await open({
+      url: await startHeaderServer(),
+      auth,
+      credentials: {
+        ada: { headers: { Authorization: 'Bearer of-ada' } },
+        bob: { auth: { type: 'bearer', token: 'of-bob' } },
+        cyd: { headers: { [header]: 'of-cyd' } },
+        dan: { headers: { 'x-team': 'us' } },
+      },
+    });
+    for (const name of ['ada', 'bob', 'cyd']) {
+      const sent = JSON.stringify(await sentFor(runtime, agent(name)));
+      expect(sent).toContain(`of-${name}`);
+      expect(sent).not.toContain('key-of-host');
+    }
+    // Only a login replaces a login.
+    for (const caller of [undefined, agent('dan')])
+      expect((await sentFor(runtime, caller))[header]).toContain('key-of-host');
   });
 
   it('sends no user name and password of the URL for a caller with a login of its own', async () => {

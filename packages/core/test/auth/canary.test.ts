@@ -21,6 +21,8 @@ const EVENTS = Object.keys({
   'call.settled': 1,
   'call.progress': 1,
   'call.decided': 1,
+  'energy.refused': 1,
+  'energy.low': 1,
   'approval.asked': 1,
   'approval.answered': 1,
   'approval.lost': 1,

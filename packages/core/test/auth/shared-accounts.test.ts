@@ -74,8 +74,9 @@ describe.each(WITHOUT_SIGN_IN)('an agent whose credentials are %s', (_, credenti
     await signIn('Root');
     const refused = {
       code: 'ARGUMENTS_INVALID',
-      message: 'Agent "ada" has no sign-in of its own at server "web": it uses the sign-in of the server.',
-      hint: expect.stringContaining('leave out the agent'),
+      message:
+        'Agent "ada" has no account of its own on server "web". It uses the account configured for the server.',
+      hint: expect.stringContaining('omit the agent'),
     };
     await expect(signIn('Ada', 'ada')).rejects.toMatchObject(refused);
     await expect(runtime.signOut('web', { agent: 'ada' })).rejects.toMatchObject(refused);

@@ -21,6 +21,14 @@ const caller = (id: string, run?: string): Caller => ({
   ...(run !== undefined && { run }),
 });
 
+/** A call that takes until its end. */
+function busy(here: Runtime, who: Caller) {
+  const ended = new AbortController();
+  const call = here.callTool('up', 'sleep', { ms: 60_000 }, { caller: who, signal: ended.signal });
+  call.catch(() => {});
+  return { call, end: () => ended.abort() };
+}
+
 async function pidFor(here: Runtime, who?: Caller): Promise<string> {
   const { content } = await here.callTool('up', 'pid', {}, { caller: who });
   const [first] = content;
@@ -55,11 +63,13 @@ describe('a server', () => {
 
   it('has a limited number of connections', async () => {
     const here = await open({ share: 'agent' }, { maxConnections: 2 });
-    await pidFor(here, caller('a'));
-    await pidFor(here, caller('b'));
+    const calls = ['a', 'b'].map((id) => busy(here, caller(id)));
+    await waitUntil(() => here.serverStatus('up').connectionsApart === 2);
     await expect(pidFor(here, caller('c'))).rejects.toMatchObject({ code: 'OVERLOADED' });
-    await here.endRun(caller('a'));
-    expect(await pidFor(here, caller('b'))).not.toBe('');
+    calls[0]?.end();
+    await expect(calls[0]?.call).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
+    expect(await pidFor(here, caller('c'))).not.toBe('');
+    expect(here.serverStatus('up').connectionsApart).toBe(2);
   });
 
   it('is closed when unused for a while, and reopened by the next call', async () => {
@@ -79,12 +89,6 @@ describe('a server', () => {
 
 describe('connections of agents and sessions', () => {
   const eight = { maxConnections: 8 };
-  const busy = (here: Runtime, who: Caller) => {
-    const ended = new AbortController();
-    const call = here.callTool('up', 'sleep', { ms: 60_000 }, { caller: who, signal: ended.signal });
-    call.catch(() => {});
-    return { call, end: () => ended.abort() };
-  };
   const dedicatedConnections = (here: Runtime): number => here.serverStatus('up').connectionsApart ?? 0;
 
   it('are not all used by one agent, however many sessions it starts', async () => {
@@ -112,6 +116,16 @@ describe('connections of agents and sessions', () => {
     }
     expect(await pidFor(here, caller('a', '4'))).not.toBe('');
     expect(dedicatedConnections(here)).toBe(5);
+  });
+
+  it('are given up by the longest idle agent when there are as many agents as connections', async () => {
+    const here = await open({ share: 'agent' }, { maxConnections: 4 });
+    const pids: string[] = [];
+    for (const id of ['a', 'b', 'c', 'd', 'e']) pids.push(await pidFor(here, caller(id)));
+    expect(dedicatedConnections(here)).toBe(4);
+    await waitUntil(() => !isAlive(Number(pids[0])));
+    for (const [at, id] of [...'bcde'].entries()) expect(await pidFor(here, caller(id))).toBe(pids[at + 1]);
+    expect(await pidFor(here, { ...caller('owner'), isHost: true })).not.toBe('');
   });
 
   it('above an agent’s quota are closed for an agent without a connection', async () => {

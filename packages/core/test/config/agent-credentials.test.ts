@@ -50,9 +50,9 @@ const BAD: Readonly<Record<string, readonly [entry: object, path: string, text: 
   'a name that its client chooses': [
     { command: 'x', credentials: { 'stdio:cursor': { env: {} } } },
     'credentials',
-    'use the name of a token instead',
+    'use a token name instead',
   ],
-  'an empty name': [{ command: 'x', credentials: { '': {} } }, 'credentials', 'expected names of callers'],
+  'an empty name': [{ command: 'x', credentials: { '': {} } }, 'credentials', 'expected caller names'],
   'too many callers': [
     {
       command: 'x',

@@ -34,12 +34,12 @@ describe('defaults', () => {
       },
     });
     await setting.write(setting.projectFile, {
-      servers: { theirs: { url: 'https://h' }, own: { pingMs: 8 }, plain: { callTimeoutMs: 9 } },
+      servers: { theirs: { url: 'https://h' }, own: { maxCallMs: 8 }, plain: { callTimeoutMs: 4 } },
     });
     const { parsed, problems, servers } = await setting.load({ trustProject: true });
     expect([problems, parsed.problems.size]).toEqual([[], 0]);
     const common = { connectTimeoutMs: 6, share: 'agent', maxCallMs: 600_000 };
-    expect(parsed.servers.get('plain')).toMatchObject({ ...common, callTimeoutMs: 9 });
+    expect(parsed.servers.get('plain')).toMatchObject({ ...common, callTimeoutMs: 4 });
     expect(parsed.servers.get('theirs')).toMatchObject({
       ...common,
       callTimeoutMs: 5,
@@ -48,7 +48,7 @@ describe('defaults', () => {
     expect(parsed.servers.get('own')).toMatchObject({
       ...common,
       callTimeoutMs: 7,
-      pingMs: 8,
+      maxCallMs: 8,
       reconnect: { tries: 2, jitter: 0 },
     });
     expect(servers.get('theirs')?.entry).toEqual({ url: 'https://h' });
@@ -147,6 +147,25 @@ describe('defaults', () => {
     });
   });
 
+  it.each([
+    [{ callTimeoutMs: 20_000, requires: [] }, 20_000, 'The rest of the configuration is not affected.'],
+    [{ callTimeoutMs: 0 }, 50, 'The previous value of "defaults.callTimeoutMs" is still in effect.'],
+  ])('that become %j leave each valid key in effect, and say so', async (defaults, callTimeoutMs, hint) => {
+    const setting = await createSetting();
+    const write = (value: object) =>
+      setting.write(setting.userFile, { defaults: value, servers: { one: { command: 'x' } } });
+    await write({ callTimeoutMs: 50, pingMs: 1 });
+    const { runtime, reload } = await setting.open();
+    await write({ ...defaults, pingMs: 5 });
+    const { config } = await reload();
+    expect(runtime.serverStatus('one').config).toMatchObject({ callTimeoutMs, pingMs: 5 });
+    expect(config.problems.map((one) => one.hint)).toEqual([expect.stringContaining(hint)]);
+    // The next reload keeps it too.
+    await write({ ...defaults, pingMs: 6 });
+    await reload();
+    expect(runtime.serverStatus('one').config).toMatchObject({ callTimeoutMs, pingMs: 6 });
+  });
+
   it.each([['defaults'], ['limits']])('a project cannot set %s', async (key) => {
     const setting = await createSetting();
     await setting.write(setting.projectFile, { [key]: {} });
@@ -216,7 +235,7 @@ describe('limits', () => {
     const { config, errors } = await reload();
     expect(Object.keys(errors)).toEqual(['b']);
     expect(config.problems.map(({ message }) => message)).toEqual([
-      'The limits in the configuration have changed, and the previous ones are still in effect.',
+      'The limits in the configuration have changed, but the previous limits are still in effect.',
     ]);
     expect(config.problems[0]?.hint).toBe('The new limits take effect when the program is started again.');
     const daemon = await setting.open({ service: 'daemon' });

@@ -178,7 +178,7 @@ describe('an unusable entry of a project', () => {
     expect([startsIn(good), startsIn(other)]).toEqual([2, 0]);
 
     await trust.withdraw([agreed]);
-    expect((await reload()).errors.one).toContain('needs your agreement');
+    expect((await reload()).errors.one).toContain('is not trusted yet');
     await expect(runtime.callTool('one', 'pid')).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect([startsIn(good), startsIn(other)]).toEqual([2, 0]);
   });

@@ -7,6 +7,8 @@ const SCHEMA = z.strictObject({
   action: z.enum(['allow', 'ask', 'deny']),
   name: z.string(),
   list: z.optional(z.array(z.string())),
+  ms: z.optional(z.number().check(z.int(), z.gte(1_000), z.lte(65_535))),
+  few: z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1), z.maxLength(2))),
   inside: z.optional(z.strictObject({ servers: z.optional(z.int()), tools: z.optional(z.boolean()) })),
 });
 
@@ -15,7 +17,17 @@ const messagesFor = (value: unknown): string[] =>
 
 describe('a fault', () => {
   it.each([
-    [{ action: 'alow', name: 'x' }, 'expected "allow", "ask" or "deny"'],
+    [{ action: 'alow', name: 'x' }, 'expected "allow", "ask" or "deny", found "alow"'],
+    [{ action: 7, name: 'x' }, 'expected "allow", "ask" or "deny", found a number'],
+    [
+      { action: 'ask', name: 'x', inside: { servers: 1.5 } },
+      'expected a whole number, found a number with a fraction',
+    ],
+    [{ action: 'ask', name: 'x', ms: 5 }, 'expected at least 1000'],
+    [{ action: 'ask', name: 'x', ms: 70_000 }, 'expected at most 65535'],
+    [{ action: 'ask', name: 'x', few: [] }, 'expected at least 1 entry'],
+    [{ action: 'ask', name: 'x', few: ['a', 'b', 'c'] }, 'expected at most 2 entries'],
+    [{ action: 'ask', name: 'x', few: [''] }, 'expected at least 1 character'],
     [{ action: 'ask' }, 'expected a string, found nothing'],
     [{ action: 'ask', name: null }, 'expected a string, found null'],
     [{ action: 'ask', name: 'x', list: 'y' }, 'expected a list, found a string'],

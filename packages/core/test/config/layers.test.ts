@@ -363,7 +363,7 @@ describe('a switch that guards agents', () => {
       const { settings, problems, parsed } = await setting.load({ trustProject: true });
       expect(settings).toEqual({});
       expect(problems.map(({ message }) => message)).toEqual([
-        `${file}:1:2: ${key}: a project file can only set this to ${!value}, because ${value} lowers a guard; set ${value} in your own file (turnbuckle config shows its path).`,
+        `${file}:1:2: ${key}: a project file can set this only to ${!value}, because ${value} is less safe; to use ${value}, set it in your user file (turnbuckle config shows its path).`,
       ]);
       expect(parsed.servers.has('one')).toBe(true);
       await setting.write(file, {});

@@ -85,8 +85,8 @@ export const MALFORMED: Record<string, MalformedText> = {
   'an unknown naming': setting('"naming": "dots"', 3, 'naming:', '"server_tool"'),
   'a misspelt key of a view': setting(
     '"daemon": { "views": { "work": { "severs": [] } } }',
-    26,
-    'daemon.views.work: unknown key "severs" (did you mean "servers"?)',
+    36,
+    'daemon.views.work.severs: unknown key "severs" (did you mean "servers"?)',
   ),
   'inputs as a map': setting('"inputs": {}', 3, 'inputs: expected a list'),
   'an input without an id': setting('"inputs": [{ "id": "a" }, { }]', 29, 'inputs[1].id: expected a string'),

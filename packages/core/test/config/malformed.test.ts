@@ -80,11 +80,39 @@ describe('a fault in the settings of the daemon', () => {
     const { settings, problems } = await load();
     expect(settings.daemon).toEqual({ ...good, views: { small: { servers: ['a'] } } });
     expect(problems.map(({ message }) => message.slice(message.indexOf(' ') + 1))).toEqual([
-      expect.stringContaining('"keepdays" (did you mean "keepDays"?); "log" is ignored'),
+      expect.stringContaining('"keepdays" (did you mean "keepDays"?); all of "daemon.log" is ignored'),
       expect.stringContaining('"hsot" (did you mean "host"?); "hsot" is ignored'),
       expect.stringContaining('"origins" is ignored'),
-      expect.stringContaining('"capabilites" (did you mean "capabilities"?); "tight" is ignored'),
+      expect.stringContaining(
+        '"capabilites" (did you mean "capabilities"?); all of "daemon.views.tight" is ignored',
+      ),
     ]);
+  });
+
+  it('is reported at the position of the key', async () => {
+    const { write, load, userFile } = await createSetting();
+    await write(
+      userFile,
+      `{
+  "daemon": {
+    "prot": 1,
+    "log": { "keepDays": 3,
+      "keepMonths": 4 }
+  },
+  "defaults": { "pingMs": 5,
+    "requires": [] },
+  "limits": { "maxPages": 2,
+    "maxPagez": 3 }
+}`,
+    );
+    const { problems, settings } = await load();
+    expect(problems.map(({ data }) => [data?.path, data?.line, data?.column])).toEqual([
+      ['daemon.prot', 3, 5],
+      ['daemon.log.keepMonths', 5, 7],
+      ['defaults.requires', 8, 5],
+      ['limits.maxPagez', 10, 5],
+    ]);
+    expect(settings).toEqual({ daemon: {}, defaults: { pingMs: 5 }, limits: { maxPages: 2 } });
   });
 
   it('is not reported where it cannot be set', async () => {
@@ -94,6 +122,13 @@ describe('a fault in the settings of the daemon', () => {
     expect(settings.daemon).toBeUndefined();
     expect(problems).toHaveLength(1);
   });
+});
+
+it('a syntax error is one problem, whatever follows from it', async () => {
+  const { write, load, userFile } = await createSetting();
+  await write(userFile, '{ "servers": {\n "a": { "command":');
+  const { problems } = await load();
+  expect(problems.map(({ data }) => [data?.line, data?.column])).toEqual([[2, 19]]);
 });
 
 describe('a valid file', () => {

@@ -201,7 +201,7 @@ describe('a script that changed', () => {
     await waitUntil(async () => (await runtime.execute('mcp__own__echo', { text: 'x' })).success, 20_000);
     expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
     await put(marks.first);
-    expect((await reload()).errors.own).toContain('changed since you agreed to run the server');
+    expect((await reload()).errors.own).toContain('changed since you trusted the server');
     await expect(runtime.callTool('own', 'echo', { text: 'x' })).rejects.toMatchObject(refused);
     expect([startsIn(marks.first), startsIn(marks.second)]).toEqual([1, 1]);
   });

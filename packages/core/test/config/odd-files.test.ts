@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32').each(ODD)('%s in the place of a fi
     onTestFinished(() => runtime.close());
     await expect(runtime.connect('web')).rejects.toMatchObject({
       code: 'AUTH_REQUIRED',
-      message: expect.stringContaining('Cannot use the token file of server "web"'),
+      message: expect.stringContaining('Cannot use the token file for server "web"'),
     });
   });
 
@@ -204,6 +204,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/core/src/connection/processes/inherited-descriptors.ts': '/proc',
   'packages/core/src/connection/processes/process-table.ts': '/dev/null',
   'packages/core/src/connection/sandbox/sandbox-support.ts': '/proc',
+  'packages/steward/src/install/install-directory.ts': 'the directory of packages, while it is checked',
+  'packages/steward/src/install/npm/install-npm.ts': 'what npm has just written into its own directory',
+  'packages/steward/src/quarantine/process-tree.ts': '/proc',
   'packages/store/src/database.ts': 'state directory',
   'packages/store/src/ingest.ts': 'state directory',
   'packages/store/src/journal.ts': 'state directory',

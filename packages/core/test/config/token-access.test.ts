@@ -17,7 +17,9 @@ it.each([
 
 it.each([['everything'], [''], [7], [null], ['constructor']])('%j is not a valid access', (word) => {
   const { error } = z.safeParse(ACCESS_SCHEMA, word, { error: describeIssue });
-  expect(error?.issues.map(({ message }) => message)).toEqual(['expected "call", "read" or "admin"']);
+  const [message, ...more] = error?.issues.map((issue) => issue.message) ?? [];
+  expect(message).toMatch(/^expected "call", "read" or "admin", found \w+/);
+  expect(more).toEqual([]);
 });
 
 it('an old name is translated in a configuration file, and the JSON Schema has only the current names', async () => {

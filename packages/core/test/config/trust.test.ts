@@ -43,7 +43,7 @@ describe('a server of a project', () => {
       await runtime.refresh();
       runtime.tools();
       await runtime.setServers(config().parsed);
-      expect((await reload()).errors.evil).toContain('needs your agreement');
+      expect((await reload()).errors.evil).toContain('is not trusted yet');
       const reloads: unknown[] = [];
       const stop = await follow((result) => reloads.push(result));
       await write(file, { servers: { evil: { ...markingServer(marker), description: 'touched' } } });
@@ -84,7 +84,7 @@ describe('a server of a project', () => {
     await reload();
     await write(projectFile, { servers: { one: markingServer(second) } });
     expect((await reload()).errors.one).toMatch(
-      /its entry \((args|env|args, env)\) changed since you agreed to run the server/,
+      /its entry \((args|env|args, env)\) changed since you trusted the server/,
     );
     await expect(runtime.callTool('one', 'pid')).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
     expect([startsIn(first), startsIn(second)]).toEqual([1, 0]);

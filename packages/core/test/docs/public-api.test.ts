@@ -84,8 +84,9 @@ describe('the public names of turnbuckle', () => {
 
 describe.each([HOST, LIGHT])('the names for hosts in %s', (file) => {
   const { values, types } = exportedNames(file);
-  const hosts = ['packages/store', 'packages/gateway', 'packages/cli', 'testing', 'e2e', 'bench'].flatMap(
-    (directory) => listFiles(directory, /\.(ts|mjs)$/),
+  const packages = ['store', 'gateway', 'steward', 'agent', 'cli'].map((name) => `packages/${name}`);
+  const hosts = [...packages, 'testing', 'e2e', 'bench'].flatMap((directory) =>
+    listFiles(directory, /\.(ts|mjs)$/),
   );
   const texts = [...hosts, ...listFiles('packages/core/test', /\.ts$/)].map(readText);
 

@@ -19,7 +19,8 @@ afterAll(() => home.remove());
 
 const agent = (run?: string, id = 'agent'): Caller => ({ id, capabilities: ['mcp_integration'], run });
 const ALLOW_ALL = [{ action: 'allow' as const }];
-const CROSSED = 'this run has read private data (files.read) and untrusted text (web.fetch)';
+const CROSSED =
+  'this run has read private data (files.read) and untrusted text (web.fetch), so the call could leak the data or cause damage';
 
 /** Private files, untrusted web pages, and outbound mail. */
 async function open(options: RuntimeOptions = {}) {
@@ -71,7 +72,7 @@ describe('a run that read private data and untrusted text', () => {
     answers.push('once');
     await call('web.fetch');
     expect(asked.map(({ reason }) => reason)).toEqual([
-      'this run has read private data (files.read) and untrusted text (this call)',
+      'this run has read private data (files.read) and untrusted text (this call), so the call could leak the data or cause damage',
     ]);
     await call('mail.draft');
     await expect(call('mail.send')).rejects.toMatchObject(denied);

@@ -131,6 +131,19 @@ describe('rules in files', () => {
     },
   );
 
+  it('under a misspelt key are named by its line, and nothing says that the rest is not affected', async () => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, '{\n  "servers": {},\n  "rulez": []\n}');
+    const { rules, problems } = await setting.load();
+    expect(rules.map(({ line }) => line)).toEqual([3]);
+    expect(problems.map(({ message, hint }) => [message, hint])).toEqual([
+      [
+        expect.stringMatching(/^\S+:3:3: rulez: .*requires approval, including your own\)\.$/),
+        'Correct the file at this position.',
+      ],
+    ]);
+  });
+
   it('stay in effect while their file cannot be read', async () => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { rules: [{ action: 'deny', tool: 'x' }] });

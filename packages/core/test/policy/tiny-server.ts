@@ -61,7 +61,8 @@ export class TinyServer {
     if (/^(?:tools\/call|resources\/read|prompts\/get)$/.test(method ?? '')) this.requests.push(method ?? '');
     const answer = { jsonrpc: '2.0', id, result: this.#resultOf(method, params) };
     if (method !== 'tools/call' || this.held === undefined) void wire?.send(answer);
-    else void this.held.then(() => wire?.send(answer));
+    // The connection may be closed by then.
+    else void this.held.then(() => wire?.send(answer)).catch(() => {});
   }
 
   #resultOf(method: string | undefined, params: Message['params']): unknown {

@@ -146,6 +146,22 @@ describe('a secret that was learned', () => {
     expect(redactor.text('the-configured-one-1')).toBe('[redacted]');
   });
 
+  it.each([
+    ['many', 400, (index: number) => `brought-along-${index}`],
+    ['long ones', 60, (index: number) => `brought-${index}-`.repeat(120)],
+  ])(
+    'that one brought is not forgotten for %s of another, also if it is brought again without a name',
+    (_, count, write) => {
+      const redactor = knowing('the-configured-one-1').createChild();
+      redactor.learn('the-key-of-one-agent', undefined, 'one');
+      redactor.learn('the-key-of-one-agent');
+      for (let index = 0; index < count; index += 1) redactor.learn(write(index), undefined, 'another');
+      expect(redactor.text('the-key-of-one-agent')).toBe('[redacted]');
+      expect(redactor.text(write(count - 1))).not.toContain(write(count - 1));
+      expect(redactor.text('brought-along-0')).toBe('brought-along-0');
+    },
+  );
+
   it('of a child redactor is redacted in addition to those of its parent, and does not change the parent', () => {
     const redactor = knowing('the-configured-one-1');
     const beside = redactor.createChild();

@@ -75,7 +75,7 @@ describe('a server from a file', () => {
   });
 
   it('may be allowed more by its user', () => {
-    expect(adjust({ command: 'x' }, { mayAsk: ['roots'] }, { narrowing: false })).toMatchObject({
+    expect(adjust({ command: 'x' }, { mayAsk: ['roots'] })).toMatchObject({
       mayAsk: ['roots'],
     });
   });

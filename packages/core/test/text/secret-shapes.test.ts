@@ -55,8 +55,8 @@ describe.each(KINDS)('%s: %s', (kind, secret) => {
   });
 });
 
-it('a token of this daemon is recognized when truncated, and after a word', () => {
-  const [token = ''] = ISSUED_SECRETS['a token of this daemon'] ?? [];
+it('a token for this daemon is recognized when truncated, and after a word', () => {
+  const [token = ''] = ISSUED_SECRETS['a token for this daemon'] ?? [];
   const { text } = createRedactor();
   expect(text(`cut ${token.slice(0, 24)}…`)).toBe('cut [redacted]…');
   expect(text(`MY_${token}`)).toBe('MY_[redacted]');

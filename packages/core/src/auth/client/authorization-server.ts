@@ -79,7 +79,7 @@ function checkMetadata(server: string, metadata: AuthorizationServerMetadata): v
     if (address !== undefined && !isSafeAddress(address))
       throw untrustedMetadata(
         server,
-        `the ${what.replaceAll('_', ' ')} of its authorization server is not an https URL`,
+        `its authorization server's ${what.replaceAll('_', ' ')} is not an https URL`,
       );
   }
 }
@@ -136,6 +136,6 @@ function explicitServer(serverUrl: string, places: EndpointConfig, tokenUrl: str
 function untrustedMetadata(server: string, why: string): TurnbuckleError {
   return new TurnbuckleError('AUTH_FAILED', `Sign-in to server "${server}" was stopped because ${why}.`, {
     server,
-    hint: 'No credentials were sent to the authorization server. Report this to the operator of the server.',
+    hint: "No credentials were sent to the authorization server. Report this to the server's operator.",
   });
 }

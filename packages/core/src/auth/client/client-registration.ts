@@ -83,7 +83,7 @@ function authMethod(supported: readonly string[] | undefined): string {
 function registrationUnsupported(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" does not support dynamic client registration.`,
+    `The authorization server for server "${server}" does not support dynamic client registration.`,
     {
       server,
       hint: 'Register a client with the authorization server, then set auth.clientId and, if the client has a secret, auth.clientSecret.',

@@ -118,7 +118,7 @@ export function deviceEndpoint(server: string, { metadata }: AuthorizationServer
 function deviceFlowUnsupported(server: string): TurnbuckleError {
   return new TurnbuckleError(
     'AUTH_FAILED',
-    `The authorization server of server "${server}" does not support device sign-in.`,
+    `The authorization server for server "${server}" does not support device sign-in.`,
     { server, hint: `Sign in with a browser (turnbuckle login ${shellQuote(server)}), or with --paste.` },
   );
 }

@@ -127,7 +127,7 @@ async function readText(server: string, key: string, path: string | undefined): 
   } catch (cause) {
     throw new TurnbuckleError(
       'AUTH_FAILED',
-      `Cannot read the auth file of server "${server}": ${whyUnreadable(cause)}.`,
+      `Cannot read the auth file for server "${server}": ${whyUnreadable(cause)}.`,
       {
         server,
         cause,

@@ -28,7 +28,7 @@ function unsafePage(
   server: string,
   why: string,
   {
-    hint = 'Nothing was opened. Report this to the operator of the server.',
+    hint = "Nothing was opened. Report this to the server's operator.",
     cause,
   }: { readonly hint?: string; readonly cause?: unknown } = {},
 ): TurnbuckleError {

@@ -4,6 +4,7 @@
  */
 import type { Pins } from '../../approvals/pins.js';
 import type { Catalog } from '../../catalog/catalog.js';
+import type { Energy, EnergyUse } from '../../energy/energy.js';
 import type { Events } from '../../events.js';
 import { agentOf, type Caller } from '../../policy/capabilities.js';
 import { type Decision, decide } from '../../policy/decide.js';
@@ -14,7 +15,7 @@ import type { Authorization, FindCurrentDefinition } from './authorization.js';
 import type { CallApprover } from './call-approver.js';
 import { callSubject } from './call-subject.js';
 import { DecisionEvents, type DecisionSubject } from './decision-events.js';
-import type { EffectivePolicy } from './effective-policy.js';
+import { type EffectivePolicy, itemOf, spenderOf } from './effective-policy.js';
 import type { GuardedCall } from './guarded-call.js';
 import type { Permit } from './permit.js';
 import type { Visibility } from './visibility.js';
@@ -27,11 +28,13 @@ export interface AuthorizerParts {
   readonly scanner: ArgumentScanner;
   readonly visibility: Visibility;
   readonly approver: CallApprover;
+  readonly energy: Energy | undefined;
   readonly findCurrentDefinition: FindCurrentDefinition;
 }
 
 type Arguments = GuardedCall['arguments'];
-type DecisionBasis = Pick<Authorization, 'definition' | 'permits'>;
+/** `granted`: it was granted before, and what it may cost is reserved. */
+type DecisionBasis = Pick<Authorization, 'definition' | 'permits' | 'granted'>;
 
 /** How often a person is asked about one call if the tool or the rules keep changing. */
 const MAX_QUESTIONS = 3;
@@ -68,7 +71,7 @@ export class CallAuthorizer {
   authorize(call: GuardedCall): Authorization {
     // Decide about what will be called: on a dedicated connection of the caller the tool may differ.
     const definition = this.#parts.findCurrentDefinition(call.definition, call.caller) ?? call.definition;
-    return this.#decide(call, { definition, permits: NO_PERMITS }, true);
+    return this.#decide(call, { definition, permits: NO_PERMITS, granted: false }, true);
   }
 
   /**
@@ -82,7 +85,7 @@ export class CallAuthorizer {
     if (isSame && before.config === policy.serverConfig(call.server)) return before;
     if (definition === undefined && before.definition !== undefined)
       return { ...before, definition, granted: false, isAnnounced: false };
-    return this.#decide(call, { definition, permits: before.permits }, false);
+    return this.#decide(call, { ...before, definition }, false);
   }
 
   /** Requests approval, then decides with the answer. Rejects if no approver is available or the answer is no. */
@@ -96,7 +99,8 @@ export class CallAuthorizer {
       await pins.load();
       decision = decide(call.caller, callSubject(call, definition), policy.options);
       const current = findCurrentDefinition(definition, call.caller) ?? definition;
-      if (decision.action !== 'ask') return this.#decide(call, { definition: current, permits }, true);
+      if (decision.action !== 'ask')
+        return this.#decide(call, { definition: current, permits, granted: false }, true);
     }
     const permit = await approver.ask(call, { decision, definition, permits });
     // Changes during the wait for approval count.
@@ -116,7 +120,7 @@ export class CallAuthorizer {
     const extras: RequestExtras = [undefined, undefined, { answer }, undefined, undefined];
     await this.prepareArguments({ arguments: {}, extras }, call, call.caller);
     const decideWith = (sent: GuardedCall): Decision =>
-      decide(sent.caller, callSubject(sent, definition), policy.options);
+      decide(sent.caller, { ...callSubject(sent, definition), hasReservation: true }, policy.options);
     const before = decideWith(call);
     const after = decideWith({ ...call, extras });
     const isAsBefore = after.action === before.action && after.reason === before.reason;
@@ -135,10 +139,21 @@ export class CallAuthorizer {
     return decision;
   }
 
-  #decide(call: GuardedCall, { definition, permits }: DecisionBasis, isFirst: boolean): Authorization {
+  /** The call may use energy from now on: what it probably costs is reserved. Undefined without a meter. */
+  reserveEnergy(call: GuardedCall, { definition }: Pick<Authorization, 'definition'>): EnergyUse | undefined {
+    const { energy } = this.#parts;
+    if (energy === undefined || definition?.native === true) return undefined;
+    const agent = agentOf(call.caller);
+    const { server, tool, kind } = call;
+    return energy.begin(itemOf({ server, tool, kind, definition }), agent && spenderOf(agent, server));
+  }
+
+  #decide(call: GuardedCall, basis: DecisionBasis, isFirst: boolean): Authorization {
     const { policy, approver } = this.#parts;
+    const { definition, permits } = basis;
     const config = policy.serverConfig(call.server);
-    const subject = callSubject(call, definition);
+    const plain = callSubject(call, definition);
+    const subject = basis.granted ? ({ ...plain, hasReservation: true } as const) : plain;
     const decision = decide(call.caller, subject, policy.options);
     const decided = { decision, definition, permits };
     const answered = decision.action === 'ask' ? approver.approvalScope(call, decided) : undefined;
@@ -147,6 +162,7 @@ export class CallAuthorizer {
     const isAnnounced = isFirst || !granted;
     const remembered = isFirst && answered === 'session';
     if (isAnnounced) this.#decisionEvents.emit(call, decision, remembered);
+    if (decision.budget !== undefined) this.#decisionEvents.emitRefusal(call, decision.budget);
     const agent = agentOf(call.caller);
     // Flows are tracked for agents only, not for the host.
     if (granted && agent !== undefined) policy.recordFlow(agent, subject);

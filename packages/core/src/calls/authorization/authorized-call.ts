@@ -34,7 +34,9 @@ export class AuthorizedCall {
 
   /** Throws if the call is denied; returns a promise if approval is required; nothing if it is allowed. */
   ensureGranted(): Promise<void> | undefined {
-    return this.#authorization.granted ? undefined : this.#waitForGrant();
+    if (!this.#authorization.granted) return this.#waitForGrant();
+    this.#reserveEnergy();
+    return undefined;
   }
 
   /** Decides again with the current state. */
@@ -66,12 +68,23 @@ export class AuthorizedCall {
   }
 
   async #ask(): Promise<void> {
-    const { authorizer, call, guarded } = this.#parts;
+    const { authorizer, call } = this.#parts;
+    const onAnswered: GuardedCall['onAnswered'] = ({ answer, by }) => {
+      call.approval = { answer, by };
+    };
+    const guarded: GuardedCall = { ...this.#parts.guarded, onAnswered };
     while (!this.#authorization.granted) {
       this.#assertNotDenied();
       const asking = authorizer.ask(guarded, this.#authorization);
       this.#authorization = this.#record(await excludeFromClock(call, asking));
     }
+    this.#reserveEnergy();
+  }
+
+  /** In the same turn as the decision: no other call can use the same rest of a budget. */
+  #reserveEnergy(): void {
+    const { authorizer, call, guarded } = this.#parts;
+    call.energy ??= authorizer.reserveEnergy(guarded, this.#authorization);
   }
 
   /** Throws unless the decision can be changed by an approval. */

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import type { ApprovalAnswer } from '../../approvals/approval-request.js';
 import type { ApprovalQuestion, Approvals, FullCall } from '../../approvals/approvals.js';
 import type { Pins } from '../../approvals/pins.js';
+import type { CatalogTool } from '../../catalog/tool.js';
 import type { PlacedRule, Rule } from '../../config/schema/rule-schema.js';
+import type { Energy } from '../../energy/energy.js';
 import type { ApprovalRequestData, Events } from '../../events.js';
 import { withExactNumbers, withNumbersAsText } from '../../json/exact-number.js';
 import { isRecord } from '../../json/is-record.js';
@@ -17,6 +19,7 @@ import { toolChangedDuringApproval } from '../call-errors.js';
 import { describeExtras, hasMeaningfulMeta, requestSignature } from '../request-content.js';
 import type { Authorization, FindCurrentDefinition } from './authorization.js';
 import type { AuthorizationSettings } from './authorization-settings.js';
+import { itemOf } from './effective-policy.js';
 import type { GuardedCall } from './guarded-call.js';
 import type { Permit } from './permit.js';
 
@@ -34,6 +37,7 @@ export interface CallApproverOptions {
   readonly onAlways: AuthorizationSettings['onAlways'];
   /** How long an agent's call waits before APPROVAL_PENDING. */
   readonly maxWaitMs: number | undefined;
+  readonly energy: Energy | undefined;
   /** False if the servers are not in a configuration file, where a rule would have no effect. */
   readonly offersAlways: boolean;
 }
@@ -89,7 +93,8 @@ export class CallApprover {
       loadFull: () => this.#redactFullCall(call),
     };
     const maxWaitMs = this.#maxWaitFor(call);
-    const answer = await approvals.ask(question, call.signal, { maxWaitMs, onAsked: call.onApproval });
+    const { onApproval: onAsked, onAnswered } = call;
+    const answer = await approvals.ask(question, call.signal, { maxWaitMs, onAsked, onAnswered });
     this.#assertUnchanged(call, decided);
     call.onPermit?.(permit);
     if (answer !== 'once') approvals.approveForSession(memory);
@@ -142,9 +147,19 @@ export class CallApprover {
       trusted: this.#options.serverPolicy(server).trusted,
       reason: decision.reason,
       ...(decision.rule !== undefined && { rule: decision.rule }),
+      ...this.#estimateFor(call, definition),
       ...(change && { change }),
       answers: answersFor(decision, { isCut, offersAlways: this.#options.offersAlways }),
     };
+  }
+
+  #estimateFor(
+    { server, tool, kind }: GuardedCall,
+    definition: CatalogTool | undefined,
+  ): Pick<ApprovalRequestData, 'energy'> {
+    const { energy } = this.#options;
+    if (energy === undefined || definition?.native === true) return {};
+    return { energy: energy.estimate(itemOf({ server, tool, kind, definition })) };
   }
 
   /** Everything that is sent, up to the display limits. */

@@ -1,4 +1,5 @@
 /** Emits decision events. */
+import type { BudgetFault } from '../../energy/budgets.js';
 import type { CallKind, Events } from '../../events.js';
 import { agentOf, type Caller } from '../../policy/capabilities.js';
 import type { Decision } from '../../policy/decide.js';
@@ -36,6 +37,23 @@ export class DecisionEvents {
       reason: decision.reason,
       rule: decision.rule,
       remembered,
+    });
+  }
+
+  /** A budget has too little energy left for the call of an agent. */
+  emitRefusal({ requestId, server, tool, caller }: DecisionSubject, fault: BudgetFault): void {
+    const { budget, name, left, needed, retryAfterMs } = fault;
+    this.#events.emit('energy.refused', {
+      requestId,
+      server,
+      tool,
+      callerId: caller?.id ?? '',
+      for: budget.for,
+      name,
+      limit: budget.limit,
+      left,
+      needed,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
 

@@ -5,10 +5,13 @@ import { NATIVE_SERVER } from '../../catalog/native.js';
 import type { CatalogTool } from '../../catalog/tool.js';
 import type { FlowMode, PlacedRule } from '../../config/schema/rule-schema.js';
 import type { Label, ServerConfig } from '../../config/schema/schema.js';
+import type { BudgetFault, Spender } from '../../energy/budgets.js';
+import type { Energy } from '../../energy/energy.js';
+import type { EstimatedItem } from '../../energy/estimates.js';
 import type { Caller } from '../../policy/capabilities.js';
 import type { Action, PinFault, PolicyOptions, Subject } from '../../policy/decide.js';
 import { type FlowRuns, Flows } from '../../policy/flows.js';
-import { labelsOf } from '../../policy/labels.js';
+import { inlineLabelsOf, labelsOf } from '../../policy/labels.js';
 import { RuleSet, type RuleSubject, type SecretSearch } from '../../policy/rules.js';
 
 export interface EffectivePolicyOptions {
@@ -20,6 +23,9 @@ export interface EffectivePolicyOptions {
   readonly runs: FlowRuns;
   readonly defaultDecision: Action | undefined;
   readonly flows: FlowMode | undefined;
+  /** True: requests name the servers, not the configuration. */
+  readonly isInline: boolean;
+  readonly energy: Energy | undefined;
 }
 
 /** The settings besides the rules. */
@@ -36,6 +42,7 @@ export class EffectivePolicy {
   readonly #pins: Pins;
   readonly #secrets: SecretSearch;
   readonly #flows: Flows;
+  readonly #isInline: boolean;
   /** The rules of views, by the view's list. */
   readonly #limitRules = new WeakMap<readonly PlacedRule[], RuleSet>();
   #placedRules: readonly PlacedRule[] = [];
@@ -48,8 +55,9 @@ export class EffectivePolicy {
     this.#pins = options.pins;
     this.#secrets = options.secrets;
     this.#defaultDecision = options.defaultDecision;
+    this.#isInline = options.isInline;
     this.#flows = new Flows(options.flows ?? 'ask', (subject) => this.labelsOf(subject), options.runs);
-    this.options = this.#createOptions(options.catalog);
+    this.options = this.#createOptions(options);
   }
 
   /** Replaces the rules, and the other settings if given, starting with the next call. */
@@ -83,10 +91,11 @@ export class EffectivePolicy {
   }
 
   labelsOf(subject: RuleSubject): readonly Label[] {
-    return labelsOf(this.serverConfig(subject.server), subject);
+    const config = this.serverConfig(subject.server);
+    return this.#isInline ? inlineLabelsOf(config, subject) : labelsOf(config, subject);
   }
 
-  #createOptions(catalog: Catalog): PolicyOptions {
+  #createOptions({ catalog, energy }: EffectivePolicyOptions): PolicyOptions {
     const { serverConfig } = this;
     const policy = this;
     const native = {
@@ -94,12 +103,21 @@ export class EffectivePolicy {
       requires: [],
       scope: 'native' as const,
       isPublic: (tool: string) => catalog.nativeTool(tool)?.public === true,
+      capability: (tool: string) => catalog.nativeTool(tool)?.capability,
+      isSafe: (tool: string) => catalog.nativeTool(tool)?.needsApproval === false,
       resourceTool: (tool: string) => catalog.nativeTool(tool)?.resourceTool,
     };
     const unknownServerPolicy = { trusted: false, requires: [] } as const;
     const faultOf = (subject: Subject): PinFault | undefined =>
       this.#pins.faultOf(subject, subject.definition as CatalogTool | undefined);
+    const budgetFault = (caller: Caller, subject: Subject): BudgetFault | undefined =>
+      subject.server === NATIVE_SERVER || subject.hasReservation === true
+        ? undefined
+        : energy?.faultOf(spenderOf(caller, subject.server), itemOf(subject));
     return {
+      get budget() {
+        return energy?.hasBudgets === true ? budgetFault : undefined;
+      },
       get defaultDecision() {
         return policy.#defaultDecision;
       },
@@ -125,3 +143,12 @@ export class EffectivePolicy {
     return compiled;
   }
 }
+
+/** Budgets are for names: a new token with the same name gets no new budget. */
+export const spenderOf = ({ id, run }: Caller, server: string): Spender => ({ caller: id, run, server });
+
+/** The definition of a tool has all that an estimate needs. */
+export const itemOf = ({ server, tool, kind, definition }: EnergySubject): EstimatedItem =>
+  kind === 'tool' && definition !== undefined ? (definition as CatalogTool) : { server, tool, kind };
+
+type EnergySubject = Pick<Subject, 'server' | 'tool' | 'kind' | 'definition'>;

@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../../async/cancel-signal.js';
 import type { CatalogTool } from '../../catalog/tool.js';
-import type { ApprovalRequestData, CallKind } from '../../events.js';
+import type { ApprovalRequestData, CallKind, GivenApproval } from '../../events.js';
 import type { Caller } from '../../policy/capabilities.js';
 import type { CallOptions, RequestExtras } from '../call-request.js';
 import type { Permit } from './permit.js';
@@ -34,6 +34,8 @@ export interface GuardedCall {
   readonly approvalWaitMs?: number | undefined;
   /** Called with the approval request. */
   readonly onApproval?: ((asked: ApprovalRequestData) => void) | undefined;
+  /** Called with the answer to the approval request. */
+  readonly onAnswered?: ((given: GivenApproval) => void) | undefined;
 }
 
 type CallDetails = 'method' | 'definition' | 'arguments' | 'exactArguments' | 'extras' | 'permit';

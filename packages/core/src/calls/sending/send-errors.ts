@@ -16,23 +16,19 @@ export function overloaded({ name }: Server, { inFlight, queued }: Limiter): Tur
 export function serverUnresponsive({ name }: Server): TurnbuckleError {
   return new TurnbuckleError(
     'OVERLOADED',
-    `Server "${name}" is not responding to this caller, so the queued calls from this caller were dropped.`,
+    `Server "${name}" stopped responding to your calls, so your queued calls were dropped.`,
     {
       server: name,
-      hint: 'This call was not sent. If the server routes back to this gateway, remove the server from the configuration.',
+      hint: 'This call was not sent. If the server forwards calls back to this gateway (a loop), remove it from the configuration.',
     },
   );
 }
 
 export function callerCoolingDown({ name }: Server): TurnbuckleError {
-  return new TurnbuckleError(
-    'OVERLOADED',
-    `Server "${name}" answered none of the last calls of this caller.`,
-    {
-      server: name,
-      hint: `This call was not sent. Try again in ${COOLDOWN_MS / 1_000} seconds, and check the output of the server: turnbuckle logs ${shellQuote(name)}`,
-    },
-  );
+  return new TurnbuckleError('OVERLOADED', `Server "${name}" did not respond to your most recent calls.`, {
+    server: name,
+    hint: `This call was not sent. Try again in ${COOLDOWN_MS / 1_000} seconds, and check the server's output: turnbuckle logs ${shellQuote(name)}`,
+  });
 }
 
 /** CALL_CANCELLED for a cancelled call: nothing is connected and nothing is sent. */

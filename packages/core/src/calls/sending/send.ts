@@ -151,6 +151,7 @@ export class Sender {
 
   #connectionFor(server: Server, caller: Caller | undefined): Connection {
     try {
+      server.assertUsable();
       return server.connectionFor(caller);
     } catch (error) {
       server.breakerFor(caller).abstain();
@@ -162,6 +163,8 @@ export class Sender {
   #confirm(server: Server, { confirm, options }: OutgoingCall): Promise<void> | undefined {
     try {
       assertNotCancelled(options.signal);
+      // The server may have been disabled, removed or replaced while the call waited.
+      server.assertUsable();
       const asked = confirm();
       return asked === undefined ? undefined : abstainIfRejected(asked, server.breakerFor(options.caller));
     } catch (error) {
@@ -281,7 +284,7 @@ export class Sender {
       for (let refused: unknown = error; ; ) {
         if (!(await this.#trySignIn(server, sending, refused))) throw refused;
         try {
-          const opening = server.connectionFor(caller).open();
+          const opening = this.#connectionFor(server, caller).open();
           return await sending.clock.until(opening, connectionWait(server, signal));
         } catch (again) {
           refused = again;

@@ -37,9 +37,12 @@ const MAX_RECURSIVE_DEPTH = 64;
 const MAX_WORK = 20_000_000;
 const MAX_EXPLAINED_WORK = 1_000_000;
 
+/** What has schemas: a tool, usually. Compiled schemas are stored by this object. */
+type SchemaOwner = Pick<CatalogTool, 'inputSchema' | 'outputSchema'>;
+
 export class SchemaChecks {
-  readonly #inputs = new WeakMap<CatalogTool, Compiled>();
-  readonly #outputs = new WeakMap<CatalogTool, Compiled>();
+  readonly #inputs = new WeakMap<SchemaOwner, Compiled>();
+  readonly #outputs = new WeakMap<SchemaOwner, Compiled>();
   #compile: Compile | undefined;
 
   /** Loads the compiler, which `checkInput` and `checkOutput` need. Resolves immediately from the second time on. */
@@ -53,7 +56,7 @@ export class SchemaChecks {
   }
 
   /** The validation errors (empty if none), or why the schema is unusable. */
-  checkInput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
+  checkInput(tool: SchemaOwner, value: unknown): readonly Fault[] | { readonly fault: string } {
     let compiled = this.#inputs.get(tool);
     if (compiled === undefined) {
       compiled = this.#compiled(tool.inputSchema);
@@ -67,7 +70,7 @@ export class SchemaChecks {
     return spoken === value ? faults : (compiled.check(spoken) ?? []);
   }
 
-  checkOutput(tool: CatalogTool, value: unknown): readonly Fault[] | { readonly fault: string } {
+  checkOutput(tool: SchemaOwner, value: unknown): readonly Fault[] | { readonly fault: string } {
     if (tool.outputSchema === undefined) return [];
     let compiled = this.#outputs.get(tool);
     if (compiled === undefined) {

@@ -24,7 +24,6 @@ export interface ConfigDocument {
 }
 
 const MAX_DEPTH = 100;
-const MAX_SYNTAX_FAULTS = 10;
 /** A hundred times as many as in a large configuration. */
 const MAX_TOKENS = 60_000;
 const MAX_PLACEHOLDERS = 5_000;
@@ -54,11 +53,17 @@ export function parseDocument(text: string): ConfigDocument {
     const fault = { ...at(0), path: '', text: TOO_DEEP };
     return { value: undefined, faults: [fault], positionOf: () => at(0) };
   }
-  const faults: DocumentFault[] = errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
-    ...at(error.offset),
-    path: '',
-    text: describeSyntax(error, body),
-  }));
+  const [error] = errors;
+  if (error !== undefined) {
+    // Further errors are usually consequences of the first one.
+    const place = at(error.offset);
+    return {
+      value: undefined,
+      faults: [{ ...place, path: '', text: describeSyntax(error, body) }],
+      positionOf: () => place,
+    };
+  }
+  const faults: DocumentFault[] = [];
   const report = (offset: number, path: string, text: string): void => {
     // Counted without a position: a fault disables the setting it belongs to.
     faults.push(
@@ -68,7 +73,7 @@ export function parseDocument(text: string): ConfigDocument {
   const value = tree === undefined ? undefined : toValue(tree, { report, path: '', depth: 0 });
   const members = memberIndex();
   return {
-    value: errors.length > 0 ? undefined : value,
+    value,
     faults,
     positionOf: (keys) => at(nodeAt(tree, keys, members)?.offset ?? 0),
   };

@@ -22,14 +22,14 @@ export class FileProblems {
     return this.#reported.length >= MAX_FAULTS;
   }
 
-  add(keys: readonly PropertyKey[], text: string): void {
+  add(keys: readonly PropertyKey[], text: string, hint?: string): void {
     if (this.isFull) this.#omittedCount += 1;
-    else this.addFault({ ...this.#document.positionOf(keys), path: keyPath('', keys), text });
+    else this.addFault({ ...this.#document.positionOf(keys), path: keyPath('', keys), text }, hint);
   }
 
-  addFault(fault: DocumentFault): void {
+  addFault(fault: DocumentFault, hint?: string): void {
     if (this.isFull) this.#omittedCount += 1;
-    else this.#reported.push(faultError(this.#file, fault));
+    else this.#reported.push(faultError(this.#file, fault, { hint }));
   }
 
   list(): readonly TurnbuckleError[] {

@@ -80,7 +80,7 @@ const shareOf = ({ share, credentials }: Record<string, unknown>): unknown =>
   share === undefined && credentials !== undefined ? 'agent' : share;
 
 const SHARED_CREDENTIALS =
-  'callers with "credentials" of their own cannot share a connection (use "agent" or "session", or remove "share")';
+  'callers with their own "credentials" cannot share a connection (set "share" to "agent" or "session", or remove it)';
 
 /** Programs that may download a package before the server starts. */
 const LAUNCHERS = /(^|[\\/])(npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx|docker|podman|deno)(\.(cmd|exe))?$/;

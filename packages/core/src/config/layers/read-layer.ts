@@ -12,7 +12,7 @@ import { fileError, withHint } from './file-errors.js';
 import { FileProblems } from './file-problems.js';
 import type { Layer } from './layers.js';
 import { readServers, type WrittenServer } from './read-servers.js';
-import { readSettings } from './read-settings.js';
+import { readSettings, type SettingPart } from './read-settings.js';
 
 const NOT_IN_EFFECT_HINT =
   'Nothing in this file is in effect until the file is corrected. Other files are not affected.';
@@ -34,6 +34,8 @@ export interface ReadLayer {
   readonly blank: boolean;
   /** Invalid settings, and `servers` if some could not be identified. */
   readonly unclear: ReadonlySet<string>;
+  /** Invalid parts of the other settings. */
+  readonly unclearParts: readonly SettingPart[];
   /** The current or previous content is known. */
   readonly known: boolean;
   /** Equal as long as the content is equal. */
@@ -55,6 +57,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     unusable: false,
     blank: false,
     unclear: new Set(),
+    unclearParts: [],
     known: true,
     fingerprint: '',
   };
@@ -93,6 +96,7 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
     settingPositions: settings.positions,
     positionOf: (keys) => document.positionOf(keys),
     unclear: new Set([...settings.unclear, ...(servers.unclear ? ['servers'] : [])]),
+    unclearParts: settings.unclearParts,
     problems: problems.list(),
   };
 }

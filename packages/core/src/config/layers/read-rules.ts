@@ -13,9 +13,13 @@ export interface RuleFault {
   /** Its path in the file. */
   readonly keys: readonly PropertyKey[];
   readonly text: string;
+  /** It affects calls beyond its own rule. */
+  readonly isFarReaching?: boolean;
 }
 
 export interface RulesSource {
+  /** The key of the rules as it is written. */
+  readonly key?: string | undefined;
   readonly from: PlacedRule['from'];
   readonly file?: string | undefined;
   readonly lineOf: (keys: readonly PropertyKey[]) => number | undefined;
@@ -26,14 +30,14 @@ export interface RulesSource {
 /** Never throws: errors are in `faults`. */
 export function readRules(
   item: unknown,
-  { from, file, lineOf, isEnough = () => false }: RulesSource,
+  { key = 'rules', from, file, lineOf, isEnough = () => false }: RulesSource,
 ): { readonly rules: readonly PlacedRule[]; readonly faults: readonly RuleFault[] } {
   const faults: RuleFault[] = [];
   const placed = (rule: Rule, position: number): PlacedRule => ({
     rule,
     from,
     file,
-    line: lineOf(position < 0 ? ['rules'] : ['rules', position]),
+    line: lineOf(position < 0 ? [key] : [key, position]),
     position,
   });
   const guard = (position: number): PlacedRule =>
@@ -42,7 +46,7 @@ export function readRules(
     const text = Array.isArray(item) ? `more than ${MAX_RULES} rules` : 'expected a list of rules';
     return {
       rules: [guard(-1)],
-      faults: [{ keys: ['rules'], text: `${text}${describeFallback(from)}` }],
+      faults: [{ keys: [key], text: `${text}${describeFallback(from)}`, isFarReaching: true }],
     };
   }
   const rules = item.flatMap((entry: unknown, position): PlacedRule[] => {
@@ -51,7 +55,11 @@ export function readRules(
     if (Array.isArray(found)) {
       const effect = isAllow && from !== 'options' ? LEFT_OUT : describeFallback(from);
       for (const { keys, text } of found)
-        faults.push({ keys: ['rules', position, ...keys], text: `${text}${effect}` });
+        faults.push({
+          keys: [key, position, ...keys],
+          text: `${text}${effect}`,
+          isFarReaching: effect !== LEFT_OUT,
+        });
       return isAllow ? [] : [guard(position)];
     }
     if (isAllow && (from === 'project' || from === 'local')) {
@@ -93,8 +101,8 @@ const LEFT_OUT = ' (this rule is ignored)';
 /** Describes the replacement of an invalid rule, so that the user knows why calls require approval. */
 export const describeFallback = (from: PlacedRule['from']): string => {
   if (from === 'options') return '';
-  const what = from === 'managed' ? ' is denied' : ', including your own, requires approval';
-  return ` (until this error is corrected, every call that no earlier rule decides${what})`;
+  const what = from === 'managed' ? ' is denied' : ' requires approval, including your own';
+  return ` (until you fix this error, every call that no earlier rule matches${what})`;
 };
 
 const KEYS = Object.keys(RULE_SCHEMA.shape);

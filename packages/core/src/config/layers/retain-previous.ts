@@ -6,10 +6,12 @@ import { stat } from 'node:fs/promises';
 import { errorCode } from '../../errors.js';
 import { probePath, withTimeout } from '../../files/read-file.js';
 import { whyMissing } from '../../files/why-missing.js';
+import { isRecord } from '../../json/is-record.js';
 import type { FileSettings } from '../schema/file-schema.js';
 import { fileError, withHint } from './file-errors.js';
 import { type ConfiguredServer, isUsable, type LoadedConfig } from './loaded-config.js';
 import type { ReadLayer } from './read-layer.js';
+import type { SettingPart } from './read-settings.js';
 
 /** The layer, with its previous content if the current one is unknown. */
 export function retainLayer(read: ReadLayer, previous: LoadedConfig | undefined): ReadLayer {
@@ -25,7 +27,7 @@ export function retainLayer(read: ReadLayer, previous: LoadedConfig | undefined)
   // At startup an empty file means no content. Later it is probably being written.
   if (read.blank && !isEmptyLayer(before))
     return { ...read, ...said, problems: [fileError(file, 'it is empty', { hint: EMPTY_HINT })] };
-  return read.unclear.size === 0 ? read : retainUnclear(read, before);
+  return retainParts(read.unclear.size === 0 ? read : retainUnclear(read, before), before);
 }
 
 const KEPT_HINT =
@@ -53,6 +55,41 @@ function retainUnclear(read: ReadLayer, before: ReadLayer): ReadLayer {
         ? withHint(one, `The previous value of "${key}" is still in effect.`)
         : one;
     }),
+  };
+}
+
+/** A key of a setting that became invalid keeps its previous value; the other keys apply. */
+function retainParts(read: ReadLayer, before: ReadLayer): ReadLayer {
+  let { settings, problems } = read;
+  for (const part of read.unclearParts) {
+    const value = valueAt(before.settings, part);
+    if (value === undefined) continue;
+    const path = part.join('.');
+    const hint = `The previous value of "${path}" is still in effect.`;
+    settings = withValueAt(settings, part, value);
+    problems = problems.map((one) => (isWithin(path, String(one.data?.path)) ? withHint(one, hint) : one));
+  }
+  return { ...read, settings, problems };
+}
+
+const isWithin = (path: string, place: string): boolean =>
+  place.startsWith(path) && /^(?:$|[.[])/.test(place.slice(path.length));
+
+const valueAt = (settings: object, part: SettingPart): unknown =>
+  part.reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    settings,
+  );
+
+function withValueAt<Value extends object>(
+  settings: Value,
+  [key = '', ...rest]: SettingPart,
+  value: unknown,
+): Value {
+  const inner: unknown = Reflect.get(settings, key);
+  return {
+    ...settings,
+    [key]: rest.length === 0 ? value : withValueAt(isRecord(inner) ? inner : {}, rest, value),
   };
 }
 

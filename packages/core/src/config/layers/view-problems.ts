@@ -41,7 +41,7 @@ export function viewProblems(
     if (close === undefined && !isEmpty) return [];
     const meant = close === undefined ? '' : ` (did you mean "${close}"?)`;
     const text = `there is no server named "${name}"${meant}`;
-    const hint = 'The view ignores this name. To see the names of the servers, run: turnbuckle list';
+    const hint = 'The view ignores this name. To see the server names, run: turnbuckle list';
     return [
       faultError(read.layer.file, { ...read.positionOf(keys), path: keyPath('', keys), text }, { hint }),
     ];

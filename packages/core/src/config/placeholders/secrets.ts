@@ -18,6 +18,9 @@ const COMMAND_TIMEOUT_MS = 30_000;
 /** Our own variables: the command does not need them. */
 const OWN_VARIABLES = /^TURNBUCKLE_((NEW_)?PASSPHRASE$|SECRET_|INPUT_)/;
 
+/** The name of a secret in the vault, which stores sign-ins, too. */
+export const secretKey = (name: string): string => `secret/${name}`;
+
 /** The secret, or undefined if no source has it. The command runs without a shell, and its output is never shown. */
 export async function readSecret(
   name: string,
@@ -25,7 +28,7 @@ export async function readSecret(
 ): Promise<string | undefined> {
   const given =
     environment[`TURNBUCKLE_SECRET_${toVariableName(name)}`] ??
-    (await (await vault?.())?.get(`secret/${name}`));
+    (await (await vault?.())?.get(secretKey(name)));
   if (given !== undefined || command === undefined) return given;
   const [program = '', ...args] = command.map((word) => word.replaceAll('{name}', name));
   const env = Object.fromEntries(

@@ -20,7 +20,7 @@ export function credentialsBy<Entry extends z.ZodMiniType>(entry: Entry): z.ZodM
       (value) => Object.keys(value).every((name) => CALLER_NAME.test(name) && !isNamedByClient(name)),
       {
         error:
-          'expected names of callers with at most 256 characters; a name that starts with "stdio:" is chosen by the client, so use the name of a token instead',
+          'expected caller names of at most 256 characters that do not start with "stdio:" (any client can choose such a name; use a token name instead)',
       },
     ),
   );

@@ -1,10 +1,13 @@
 /** The settings of a configuration file besides the servers. The servers are in schema.ts. */
 import * as z from 'zod/mini';
+import { AGENT_SCHEMA } from './agent-schema.js';
 import { DAEMON_SCHEMA } from './daemon-schema.js';
+import { ENERGY_SCHEMA } from './energy-schema.js';
 import { LIMITS_SCHEMA } from './limits-schema.js';
 import { list, withMaxEntries } from './max-entries.js';
 import { FLOWS_SCHEMA, PINS_SCHEMA, RULES_SCHEMA } from './rule-schema.js';
 import { DEFAULTS_SCHEMA } from './schema.js';
+import { STEWARD_SCHEMA } from './steward-schema.js';
 
 const short = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 
@@ -45,6 +48,12 @@ const privileged = {
   defaults: z.optional(DEFAULTS_SCHEMA),
   /** Limits of the runtime, for all servers together. */
   limits: z.optional(LIMITS_SCHEMA),
+  /** What calls cost, and the budgets of runs, callers and servers. */
+  energy: z.optional(ENERGY_SCHEMA),
+  /** The agent that runs in the daemon. */
+  agent: z.optional(AGENT_SCHEMA),
+  /** Where the steward looks for servers, and what it may install. */
+  steward: z.optional(STEWARD_SCHEMA),
   /** Settings of the daemon. */
   daemon: z.optional(DAEMON_SCHEMA),
   /** The command that prints a secret; `{name}` in it is the name. For example ["op", "read", "op://dev/{name}"]. */
@@ -58,7 +67,7 @@ const strictSwitch = (strict: boolean) =>
     .check(
       z.refine(
         (value) => value === strict,
-        `a project file can only set this to ${strict}, because ${!strict} lowers a guard; set ${!strict} in your own file (turnbuckle config shows its path)`,
+        `a project file can set this only to ${strict}, because ${!strict} is less safe; to use ${!strict}, set it in your user file (turnbuckle config shows its path)`,
       ),
     );
 

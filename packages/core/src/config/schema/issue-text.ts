@@ -25,9 +25,13 @@ const TYPES: Readonly<Record<string, string>> = {
 export function describeIssue(issue: $ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${TYPES[String(issue.expected)] ?? issue.expected}, found ${kindOf(issue.input)}`;
+      return `expected ${TYPES[String(issue.expected)] ?? issue.expected}, found ${foundFor(issue)}`;
     case 'invalid_value':
-      return `expected ${anyOf(issue.values)}`;
+      return `expected ${anyOf(issue.values)}, found ${misspelling(issue) ?? kindOf(issue.input)}`;
+    case 'too_small':
+      return `expected ${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`;
+    case 'too_big':
+      return `expected ${issue.inclusive === false ? 'less than' : 'at most'} ${amount(issue.maximum, issue.origin)}`;
     case 'unrecognized_keys': {
       const known = knownKeys(issue.inst);
       const reported = issue.keys.slice(0, MAX_REPORTED_KEYS).map((key) => unknownKey(key, known));
@@ -66,6 +70,24 @@ function anyOf(values: readonly unknown[]): string {
   const last = shown.pop() ?? 'nothing';
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`;
 }
+
+const UNITS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: [' character', ' characters'],
+  array: [' entry', ' entries'],
+};
+
+/** A limit with what it counts; nothing for numbers. */
+const amount = (limit: number | bigint, origin: string): string =>
+  `${limit}${UNITS[origin]?.[limit === 1 ? 0 : 1] ?? ''}`;
+
+/** A value that resembles an allowed one is no secret. */
+function misspelling({ input, values }: { input?: unknown; values: readonly unknown[] }): string | undefined {
+  const words = values.filter((value) => typeof value === 'string');
+  return typeof input === 'string' && nearest(input, words) !== undefined ? `"${input}"` : undefined;
+}
+
+const foundFor = ({ expected, input }: { expected: unknown; input?: unknown }): string =>
+  expected === 'int' && Number.isFinite(input) ? 'a number with a fraction' : kindOf(input);
 
 /** Only the type: the value may be a secret. */
 function kindOf(value: unknown): string {

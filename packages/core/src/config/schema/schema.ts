@@ -202,7 +202,7 @@ const proxy = z.strictObject({
   type: z.literal('proxy'),
   baseUrl: httpUrl,
   id: short.check(
-    z.regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected letters, digits, dots, dashes and underscores'),
+    z.regex(/^([\w.-]|\$\{[^}]*\})+$/, 'expected only letters, digits, dots, dashes and underscores'),
   ),
   /** The proxy's credential, sent as a bearer token; the proxy adds that of the server. */
   token: z.optional(text),
@@ -260,6 +260,13 @@ export type ServerConfig =
   | WebSocketServer
   | InProcessServer
   | ProxyServer;
+
+/** Used for connections that are not shared, if `idleMs` is absent. */
+const DEFAULT_IDLE_MS = 300_000;
+
+/** After how much time without use a connection is closed. 0: never. */
+export const idleTimeOf = ({ idleMs, share }: Pick<ServerConfig, 'idleMs' | 'share'>): number =>
+  idleMs ?? (share === 'shared' ? 0 : DEFAULT_IDLE_MS);
 
 type Loose<T> = T extends unknown
   ? Omit<T, 'type'> & { readonly type?: string; readonly transport?: string }

@@ -93,13 +93,13 @@ const DANGER_RULES: readonly DangerRule[] = [
     programs: LAUNCHERS,
     find: optionDanger(
       /^(-i|--(registry|index|index-url|extra-index-url|default-index|find-links|trusted-host|allow-insecure-host))$/,
-      'installs packages from another source',
+      'installs packages from a different source',
     ),
   },
   { programs: CONTAINERS, find: containerDanger },
   {
     programs: CONTAINERS,
-    find: optionDanger(/^(-H|--(host|context|url))$/, 'connects to another container engine'),
+    find: optionDanger(/^(-H|--(host|context|url))$/, 'connects to a different container engine'),
   },
 ];
 

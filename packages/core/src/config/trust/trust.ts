@@ -136,7 +136,7 @@ export class TrustStore {
     } catch (cause) {
       throw new TurnbuckleError(
         'CONFIG_INVALID',
-        `Cannot check a file that the command of server "${name}" mentions: ${whyUnreadable(cause)}.`,
+        `Cannot check a file named in the command of server "${name}": ${whyUnreadable(cause)}.`,
         {
           server: name,
           cause,
@@ -206,17 +206,17 @@ export function trustRequired(
   const entry = keys === undefined ? undefined : keys.length === 0 ? 'entry' : `entry (${keys.join(', ')})`;
   const why =
     files.length > 0
-      ? `, and ${formatFiles(files, removed)} since you agreed to run the server`
+      ? `, and ${formatFiles(files, removed)} since you trusted the server`
       : entry === undefined
-        ? ' and needs your agreement'
-        : `, and its ${entry} changed since you agreed to run the server`;
+        ? ' and is not trusted yet'
+        : `, and its ${entry} changed since you trusted the server`;
   const warnOnly =
     files.length > 0
       ? '. To get only a warning in your own projects, set "changedScripts": "warn" in your user file'
       : '';
-  return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" comes from a project${why} (${file}).`, {
+  return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" is defined in a project${why} (${file}).`, {
     server: name,
-    hint: `Review the server, then agree: turnbuckle trust ${shellQuote(name)}${warnOnly}`,
+    hint: `Review the server, then trust it: turnbuckle trust ${shellQuote(name)}${warnOnly}`,
     data: {
       file,
       ...(files.length > 0 && { changed: files }),
@@ -234,10 +234,10 @@ export function trustChanged(
   const { name } = subject;
   return new TurnbuckleError(
     'TRUST_REQUIRED',
-    `Server "${name}" comes from a project and is in use, but ${formatFiles(changed, removed)} since you agreed to run the server (${file}).`,
+    `Server "${name}" is defined in a project and is in use, but ${formatFiles(changed, removed)} since you trusted the server (${file}).`,
     {
       server: name,
-      hint: `Review the server, then agree: turnbuckle trust ${shellQuote(name)}. The server is in use because changedScripts is "warn".`,
+      hint: `Review the server, then trust it: turnbuckle trust ${shellQuote(name)}. The server is in use because changedScripts is "warn".`,
       data: { file, changed },
     },
   );

@@ -32,6 +32,7 @@ export interface ObservedLaneOptions extends LinkTelemetry {
 
 /** Tools and prompts whose attributes are kept; those of others are created for each request. */
 const MAX_KNOWN_OPERATIONS = 1_000;
+const MAX_KNOWN_LENGTH = 512;
 
 type Operation = Pick<ObservedRequest, 'name' | 'attributes'>;
 
@@ -92,7 +93,8 @@ export class ObservedLane implements Lane {
       name === undefined ? undefined : attributeText(redact(name));
     const { name, attributes } = operationAttributes(method, { tool: show(tool), prompt: show(prompt) });
     const made = { name, attributes: { ...common, ...attributes } };
-    if (this.#operations.size < MAX_KNOWN_OPERATIONS) this.#operations.set(key, made);
+    if (this.#operations.size < MAX_KNOWN_OPERATIONS && key.length <= MAX_KNOWN_LENGTH)
+      this.#operations.set(key, made);
     return made;
   }
 

@@ -32,7 +32,7 @@ export function serverFlooded(server: string): TurnbuckleError {
 export const tooManyPending = (server: string): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', `Too many requests to server "${server}" are pending.`, {
     server,
-    hint: 'This request was not sent. Try again when some of the others have ended.',
+    hint: 'This request was not sent. Try again when some of the pending requests have finished.',
     data: { sent: false },
   });
 

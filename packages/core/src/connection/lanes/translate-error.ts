@@ -59,7 +59,7 @@ function fromSdkCode(
     return (cause) =>
       new TurnbuckleError(
         'PROTOCOL_VIOLATION',
-        `Server "${server}" sent a response that is not valid in its protocol revision.`,
+        `Server "${server}" sent a response that violates the MCP protocol revision in use.`,
         { server, cause, hint: SERVER_BUG_HINT },
       );
   }
@@ -131,7 +131,7 @@ const UNREACHABLE_REASONS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for a different host',
 };
 
 function fromErrno(thrown: unknown, { server, step, address }: ErrorContext): TurnbuckleError {

@@ -14,7 +14,7 @@ export async function commandHint(command: string, directory: string | undefined
     ? ''
     : ', or set "cwd" to the directory that the command is relative to';
   if (facts === undefined)
-    return `The file ${path} does not exist. Correct "command" in the configuration of the server${orPlace}.`;
+    return `The file ${path} does not exist. Correct "command" in the server's configuration${orPlace}.`;
   if (facts.isDirectory()) return `${path} is a directory. Specify a program in this directory.`;
   if ((facts.mode & EXECUTE_BITS) !== 0)
     return 'The file exists. Check that the interpreter in its first line (#!…) is installed, and that you have access to the directories that contain the file.';

@@ -31,7 +31,7 @@ export async function confine(options: Omit<PlanOptions, 'tools'>): Promise<Sand
     throw sandboxUnavailable(
       server,
       support.reason,
-      `${support.hint}, or remove "sandbox" from the configuration of the server.`,
+      `${support.hint}, or remove "sandbox" from the server's configuration.`,
     );
   const { bwrap, prlimit } = support;
   const counts = canLimitProcesses();
@@ -97,5 +97,5 @@ const processLimitUnavailable = (server: string): TurnbuckleError =>
   sandboxUnavailable(
     server,
     'this machine cannot limit the number of processes (this requires Linux 5.14 or newer, and a user other than root)',
-    'Run the host as another user, or remove "processes" from the sandbox settings of the server.',
+    `Run the host as a user other than root, or remove "processes" from the server's sandbox settings.`,
   );

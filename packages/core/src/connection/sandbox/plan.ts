@@ -131,7 +131,7 @@ async function protectionMounts(
       if (found instanceof UnprotectableLink)
         throw sandboxError(
           server,
-          `${found.path} is a symbolic link or is reached through one, and the server could replace the link`,
+          `the server could replace the symbolic link at or above ${found.path}, which must stay protected`,
           `List directories below ${one.target} in "write" instead.`,
         );
       mounts.push(...found);

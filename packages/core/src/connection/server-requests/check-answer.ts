@@ -22,7 +22,7 @@ export function checkElicited(
   const action = isRecord(answer) ? answer.action : undefined;
   if (action === 'decline' || action === 'cancel') return { result: { action }, declined: true };
   if (!isRecord(answer) || action !== 'accept')
-    return invalidAnswer(`the action in the host's answer is not "accept", "decline" or "cancel"`);
+    return invalidAnswer(`the host returned no valid action ("accept", "decline" or "cancel")`);
   if (request.mode === 'url') return { result: { action } };
   return checkContent(request.requestedSchema.properties, isRecord(answer.content) ? answer.content : {});
 }
@@ -37,7 +37,8 @@ function checkContent(
     const own = Object.hasOwn(given, name) ? given[name] : undefined;
     const value = own ?? field.default;
     if (value === undefined) continue;
-    if (!fits(value, field)) return invalidAnswer(`the host's value for "${name}" does not match the form`);
+    if (!fits(value, field))
+      return invalidAnswer(`the host returned a value for "${name}" that does not match the form`);
     const shape = typeof value === 'string' ? findSecretShape(value) : undefined;
     if (shape !== undefined) return { reason: `a value in the form looks like ${shape}`, own: false };
     entries.push([name, value]);
@@ -75,7 +76,7 @@ export function checkSampled(answer: unknown): CheckedAnswer {
     answer.content !== null;
   return fine
     ? { result: answer }
-    : invalidAnswer("the role, model or content in the host's answer is missing or invalid");
+    : invalidAnswer('the host returned a message whose role, model or content is missing or invalid');
 }
 
 const MAX_ROOTS = 100;
@@ -84,10 +85,10 @@ const MAX_ROOTS = 100;
 export function checkRoots(answer: unknown): CheckedAnswer {
   const roots = isRecord(answer) && Array.isArray(answer.roots) ? answer.roots : undefined;
   if (roots === undefined || roots.length > MAX_ROOTS)
-    return invalidAnswer(`the host's answer has no list of roots, or more than ${MAX_ROOTS} roots`);
+    return invalidAnswer(`the host returned no list of roots, or more than ${MAX_ROOTS} roots`);
   const checked = roots.map(readRoot);
   if (checked.some((root) => root === undefined))
-    return invalidAnswer('a root from the host is not a plain file:// URI');
+    return invalidAnswer('the host returned a root that is not a plain file:// URI');
   return { result: { roots: checked } };
 }
 

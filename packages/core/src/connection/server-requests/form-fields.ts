@@ -22,7 +22,7 @@ class InvalidFormError extends Error {}
 export function readForm(schema: unknown, message: string): Form | string {
   try {
     if (!isRecord(schema) || schema.type !== 'object' || !isRecord(schema.properties))
-      throw new InvalidFormError('the schema of the form is not an object with properties');
+      throw new InvalidFormError("the form's schema is not an object with properties");
     const entries = Object.entries(schema.properties);
     if (entries.length > MAX_FIELDS)
       throw new InvalidFormError(`the form has more than ${MAX_FIELDS} fields`);
@@ -121,7 +121,7 @@ function stringOptions(values: readonly unknown[]): string[] {
   const strings = values.filter((value): value is string => typeof value === 'string');
   if (strings.length !== values.length || strings.some(({ length }) => length > MAX_TEXT_LENGTH))
     throw new InvalidFormError(
-      `an option of a choice is not a string of at most ${MAX_TEXT_LENGTH} characters`,
+      `an option in a choice is not a string of at most ${MAX_TEXT_LENGTH} characters`,
     );
   return strings;
 }

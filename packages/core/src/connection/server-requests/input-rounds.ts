@@ -116,7 +116,7 @@ export async function continueWithInput(
       );
     }
     const answers = answerAll(questions, request, options.guard);
-    const waiting = { what: 'an answer to a request from the server', server, begun: true };
+    const waiting = { what: "a reply to the server's request for input", server, begun: true };
     const inputResponses = await options.clock.until(answers, waiting);
     await options.confirm();
     const { requestState } = result;
@@ -218,10 +218,10 @@ async function answerAll(
 function refusedError(server: string, kind: RequestKind, reason: string): TurnbuckleError {
   return new TurnbuckleError(
     'INPUT_REQUIRED',
-    `Server "${server}" requested ${kind} and got no answer because ${reason}.`,
+    `Server "${server}" requested ${kind}, but Turnbuckle did not answer because ${reason}.`,
     {
       server,
-      hint: 'The event "server.asked" reports every request from a server and the outcome of the request.',
+      hint: 'The event "server.asked" reports every request from a server and its outcome.',
       data: { kind },
     },
   );
@@ -245,7 +245,7 @@ function unansweredError(
 
 function hintFor(kind: RequestKind | undefined, guard: RequestGuard): string {
   if (kind !== undefined && guard.forbids(kind))
-    return `To allow such requests, add "${kind}" to mayAsk in the configuration of server "${guard.server}".`;
+    return `To allow such requests, add "${kind}" to mayAsk in the configuration for server "${guard.server}".`;
   const what = kind === undefined ? 'the required handlers' : `a handlers.${kind} function`;
   return `Pass ${what} to createRuntime, or call with inputRequired: 'return' and answer the request yourself.`;
 }

@@ -168,7 +168,7 @@ export class RequestGuard {
   /** For a caller that answers itself: why it must not get this request. */
   checkPassThrough(kind: RequestKind, params: Raw): string | undefined {
     const question = this.forbids(kind)
-      ? 'the configuration of the server does not allow this request'
+      ? "the server's configuration does not allow this request"
       : this.#read(kind, params, { answers: {}, id: undefined, passThrough: true });
     if (typeof question !== 'string') {
       this.#emit(kind, 'answered', 'passed to the caller');

@@ -290,7 +290,7 @@ export class StdioTransport implements Transport {
       throw new TurnbuckleError(
         'COMMAND_NOT_FOUND',
         `Cannot start server "${server}" because its working directory ${cwd} does not exist or is not a directory.`,
-        { server, cause, hint: 'Correct "cwd" in the configuration of the server, or create the directory.' },
+        { server, cause, hint: `Correct "cwd" in the server's configuration, or create the directory.` },
       );
     throw commandNotFound({ server, command, directory: cwd ?? '.', what, cause });
   }

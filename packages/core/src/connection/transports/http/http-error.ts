@@ -38,7 +38,7 @@ export function fromHttpError(facts: HttpErrorResponse): {
     error: new TurnbuckleError('SERVER_ERROR', `Server "${server}" rejected the request (HTTP ${status}).`, {
       server,
       data: { status },
-      hint: `Check the address of the server: turnbuckle config ${shellQuote(server)}. If it is correct, ask the operator of the server.`,
+      hint: `Check the server's address: turnbuckle config ${shellQuote(server)}. If it is correct, ask the server's operator.`,
     }),
     broken: false,
   };
@@ -48,7 +48,7 @@ export function authRequired(server: string, status: number): TurnbuckleError {
   const what = status === 403 ? 'denied access' : 'requires authentication';
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" ${what} (HTTP ${status}).`, {
     server,
-    hint: 'Configure valid credentials, for example an Authorization header in the configuration of the server.',
+    hint: "Configure valid credentials, for example an Authorization header in the server's configuration.",
     data: { status, sent: false },
   });
 }
@@ -103,7 +103,7 @@ export function crossOriginRedirect(
   if (origin === url.origin) return undefined;
   return new TurnbuckleError(
     'CONNECT_FAILED',
-    `Server "${server}" redirects to another origin, ${origin.slice(0, 200)} (HTTP ${status}). The redirect was not followed.`,
+    `Server "${server}" redirects to a different origin, ${origin.slice(0, 200)} (HTTP ${status}). The redirect was not followed.`,
     {
       server,
       hint: 'No headers or credentials were sent to that origin. If the server has moved, change the address in its configuration.',
