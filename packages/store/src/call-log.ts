@@ -140,6 +140,21 @@ export class CallLog {
     return this.#query<Row[]>({ ask: 'incidents', incidents: filter });
   }
 
+  /** The cost of the latest calls, the oldest first. */
+  energySamples(): Promise<Row[]> {
+    return this.#query<Row[]>({ ask: 'energy-samples' });
+  }
+
+  /** What callers spent in each minute since then, the oldest first. */
+  energySpans(since: number): Promise<Row[]> {
+    return this.#query<Row[]>({ ask: 'energy-spans', since });
+  }
+
+  /** What was spent by each caller on each tool, the most first. */
+  energyTotals(since: number): Promise<Row[]> {
+    return this.#query<Row[]>({ ask: 'energy-totals', since });
+  }
+
   toolAnalytics(since = 0, order: AnalyticsOrder = 'calls', visible?: Visible): Promise<Row[]> {
     return this.#query<Row[]>({ ask: 'tools', since, order, visible });
   }

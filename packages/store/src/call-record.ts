@@ -49,7 +49,7 @@ export const CALL_COLUMNS = {
     type: 'text',
     required: false,
     label: 'run',
-    description: 'Run that the call belongs to, such as the session of the caller.',
+    description: "Run that the call belongs to, such as the caller's session.",
     formerName: 'conversation',
   },
   caller: {
@@ -144,14 +144,14 @@ export const CALL_COLUMNS = {
     type: 'text',
     required: false,
     label: 'era',
-    description: 'Era of the protocol: "legacy" or "modern".',
+    description: 'MCP protocol generation: "legacy" (before revision 2026-07-28) or "modern".',
   },
   energy: {
     column: 'energy',
     type: 'number',
     required: false,
     label: 'energy',
-    description: 'Cost of the call. Not filled in yet.',
+    description: 'Energy that the call cost. Absent if it was not sent to a server.',
   },
   arguments: {
     column: 'arguments',

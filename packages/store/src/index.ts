@@ -10,7 +10,7 @@ export {
   fromRow,
   type ShownCall,
 } from './call-record.js';
-export type { Row } from './database.js';
+export type { Database, Row, Value } from './database.js';
 export {
   INCIDENT_KINDS,
   INCIDENT_LEVELS,
@@ -28,3 +28,7 @@ export type { AnalyticsOrder, LogFilter, LogName, VisibleName } from './queries/
 export type { IncidentFilter } from './queries/incident-queries.js';
 export { searchFault } from './queries/search-words.js';
 export type { Retention } from './retention.js';
+export { type ServedOperations, serveThread } from './work/serve-thread.js';
+export { ThreadClient } from './work/thread-client.js';
+export type { ThreadOperations } from './work/thread-messages.js';
+export { openWorkDatabase, type WorkDatabase } from './work/work-database.js';

@@ -25,9 +25,9 @@ export type LogQuery =
       readonly visible: Visible;
     }
   | { readonly ask: 'servers'; readonly since: number; readonly visible: Visible }
-  | { readonly ask: 'unused'; readonly since: number }
+  | { readonly ask: 'unused' | 'energy-spans' | 'energy-totals'; readonly since: number }
   | ({ readonly ask: 'over-time'; readonly since: number; readonly spanMs: number } & SpanFilter)
-  | { readonly ask: 'known-servers' | 'names' | 'flush' | 'close' };
+  | { readonly ask: 'known-servers' | 'names' | 'energy-samples' | 'flush' | 'close' };
 
 export type LogRequest = LogQuery & { readonly number: number };
 

@@ -19,6 +19,7 @@ import {
   toolAnalytics,
   unusedServers,
 } from './queries/call-queries.js';
+import { energyTotals } from './queries/energy-queries.js';
 import { findIncidents, type IncidentFilter } from './queries/incident-queries.js';
 import { TextIndex } from './queries/text-index.js';
 import { listSegments } from './segment.js';
@@ -76,6 +77,11 @@ export class LogReader {
 
   callsOverTime(since: number, spanMs: number, only: SpanFilter = {}): Row[] {
     return callsOverTime(this.#database, { since, spanMs, ...only });
+  }
+
+  /** What was spent by each caller on each tool, the most first. */
+  energyTotals(since: number): Row[] {
+    return energyTotals(this.#database, since);
   }
 
   /** What the daemon reported to its owner. */

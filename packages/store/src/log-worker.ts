@@ -16,6 +16,7 @@ import {
   toolAnalytics,
   unusedServers,
 } from './queries/call-queries.js';
+import { energySamples, energySpans, energyTotals } from './queries/energy-queries.js';
 import { findIncidents } from './queries/incident-queries.js';
 import { TextIndex } from './queries/text-index.js';
 import { type Retention, retain } from './retention.js';
@@ -85,6 +86,12 @@ class LogThread {
         return serverAnalytics(database, question);
       case 'unused':
         return unusedServers(database, question.since);
+      case 'energy-samples':
+        return energySamples(database);
+      case 'energy-spans':
+        return energySpans(database, question.since);
+      case 'energy-totals':
+        return energyTotals(database, question.since);
       case 'known-servers':
         return listServers(database);
       case 'names':
