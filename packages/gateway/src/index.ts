@@ -2,7 +2,9 @@ export { type Daemon, type DaemonOptions, DEFAULT_PORT, startDaemon } from './da
 export { telemetryProblem } from './daemon/daemon-incidents.js';
 export { logRuntime, type RuntimeLogs } from './daemon/log-runtime.js';
 export { startBridge } from './daemon/standalone-bridge.js';
+export type { ApiRoute } from './http/api-route.js';
 export { HttpServer } from './http/server/http-server.js';
+export { EMPTY_OBJECT, readJson, readOptionalJson, readQuery } from './http/validate.js';
 export { onIdentityEnd } from './identity/identity-end.js';
 export { OWNER } from './identity/owner.js';
 export { EarlyReports } from './incidents/early-reports.js';
@@ -13,6 +15,7 @@ export { logOptions } from './log/log-options.js';
 export { checkDepth, incrementDepth } from './mcp/gateway-depth.js';
 export { McpEndpoint } from './mcp/mcp-endpoint.js';
 export { createStdioCaller, type StdioCaller } from './mcp/stdio/stdio-caller.js';
+export { createPart, type DaemonPart, type PartContext, type RunningPart } from './parts/part.js';
 export { openTelemetry, type Telemetry } from './telemetry/telemetry.js';
 export { readTokenNames } from './tokens/token-file.js';
 export { type TokenFacts, TokenStore } from './tokens/token-store.js';

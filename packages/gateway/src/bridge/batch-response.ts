@@ -31,6 +31,7 @@ export class BatchResponse {
   #hasStarted = false;
   #resolveFlushed: () => void = () => {};
   #flushed = this.#createFlushed();
+  #draining: Promise<void> | undefined;
 
   constructor(context: RequestContext) {
     this.#context = context;
@@ -42,7 +43,12 @@ export class BatchResponse {
     // The result that all others wait for waits only for its client.
     while (index !== this.#next && this.#held > MAX_BUFFERED_CHARACTERS && !response.destroyed)
       await this.#flushed;
-    if (response.writableLength > MAX_BUFFERED_CHARACTERS) await this.#drained();
+    if (response.writableLength <= MAX_BUFFERED_CHARACTERS) return;
+    // One listener for all calls that wait.
+    this.#draining ??= this.#drained().finally(() => {
+      this.#draining = undefined;
+    });
+    await this.#draining;
   }
 
   setResult(index: number, text: string): void {

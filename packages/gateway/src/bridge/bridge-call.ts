@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, type CallOptions, type Progress, type Runtime, TurnbuckleError } from 'turnbuckle';
 import {
+  CallClock,
   type CancelSignal,
   ERRORS,
   isRecord,
@@ -14,6 +15,7 @@ import * as z from 'zod/mini';
 import { anyObject, textMap } from '../http/any-object.js';
 import { ERROR_DATA, toSafeData } from '../http/safe-data.js';
 import { hostOrCaller } from '../identity/host-or-caller.js';
+import { withoutFile } from '../identity/without-file.js';
 import { type ServedRequest, ServerSpan } from '../telemetry/server-span.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
 import type { InlineServers, OpenedEndpoint } from './inline-servers.js';
@@ -76,6 +78,15 @@ export interface BridgeOptions {
   readonly telemetry?: Telemetry | undefined;
 }
 
+/** A request in terms of MCP; `server`: the one that it is about, if it names a resource or prompt. */
+type PerformedRequest = Pick<ServedRequest, 'method' | 'params'> & { readonly server?: string };
+
+/** The server of a call, and the time limits from then on. */
+interface FoundServer extends Omit<OpenedEndpoint, 'server'> {
+  readonly server: string | undefined;
+  readonly limits: ReturnType<typeof timeLimitsOf>;
+}
+
 type ToolResult = Awaited<ReturnType<Runtime['call']>>;
 
 const TIMEOUT_MS = 30_000;
@@ -97,7 +108,19 @@ export class Bridge {
    */
   async perform<Result>(
     context: BridgeCallContext,
-    request: Pick<ServedRequest, 'method' | 'params'>,
+    request: PerformedRequest,
+    work: (options: CallOptions) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#performObserved(context, request, work);
+    } catch (thrown) {
+      throw hostOrCaller(context.caller) === undefined ? thrown : withoutFile(thrown);
+    }
+  }
+
+  async #performObserved<Result>(
+    context: BridgeCallContext,
+    request: PerformedRequest,
     work: (options: CallOptions) => Promise<Result>,
   ): Promise<Result> {
     const { caller, signal } = context;
@@ -107,12 +130,13 @@ export class Bridge {
     const telemetry = this.#telemetry;
     if (telemetry === undefined) return work({ ...who, meta });
     const redact = (value: unknown): unknown => this.runtime.redact(value);
-    const span = new ServerSpan(telemetry, { ...request, meta, headers, callerId: caller.id, redact });
+    const { method, params } = request;
+    const span = new ServerSpan(telemetry, { method, params, meta, headers, callerId: caller.id, redact });
     let end: RequestEnd = {};
     try {
       const onResolved: CallOptions['onResolved'] = ({ server }) => span.confirmTarget(server);
       const result = await work({ ...who, meta: span.metaFor(meta), onResolved });
-      span.confirmTarget();
+      if (this.#isListed(request)) span.confirmTarget(request.server);
       if (isRecord(result) && result.isError === true) end = TOOL_FAILURE;
       return result;
     } catch (thrown) {
@@ -122,6 +146,12 @@ export class Bridge {
     } finally {
       span.end(end);
     }
+  }
+
+  /** A server may answer to any name of a prompt. Tools are confirmed where they are resolved. */
+  #isListed({ method, params, server }: PerformedRequest): boolean {
+    if (server === undefined || method !== 'prompts/get') return server !== undefined;
+    return this.runtime.catalog.items(server, 'prompts').some(({ key }) => key === params.name);
   }
 
   /** Never rejects. */
@@ -138,11 +168,11 @@ export class Bridge {
 
   async #call(body: CallBody, options: CallOptions, caller: Caller): Promise<ToolResult> {
     const { tool_name: tool, arguments: args } = body;
-    const { runtime, server, release } = await this.#find(body, caller);
+    const { runtime, server, release, limits } = await this.#find(body, options, caller);
     try {
       return await runtime.call({
         ...options,
-        ...timeLimitsOf(body),
+        ...limits,
         approvalWaitMs: body.approval_wait_ms,
         tool,
         server,
@@ -153,16 +183,36 @@ export class Bridge {
     }
   }
 
-  async #find(
-    { endpoint: given, server }: CallBody,
-    caller: Caller,
-  ): Promise<Omit<OpenedEndpoint, 'server'> & { readonly server: string | undefined }> {
-    if (given === undefined) return { runtime: this.runtime, server, release: () => {} };
+  /** With the time that is left: opening an inline server counts like the rest of the call. */
+  async #find(body: CallBody, { signal }: CallOptions, caller: Caller): Promise<FoundServer> {
+    const { endpoint: given, server } = body;
+    const limits = timeLimitsOf(body);
+    if (given === undefined) return { runtime: this.runtime, server, release: () => {}, limits };
     if (server !== undefined)
       throw new TurnbuckleError('ARGUMENTS_INVALID', 'The request has both "endpoint" and "server".', {
         hint: 'Send only one of them.',
       });
-    return this.#inline.open(given, caller);
+    this.#checkSecrets(given, caller);
+    const clock = new CallClock(limits);
+    const opening = this.#inline.open(given, caller);
+    try {
+      const opened = await clock.until(opening, { what: 'the server of the request', signal });
+      const { maxTotalMs } = limits;
+      const left = maxTotalMs === undefined ? undefined : Math.max(Math.ceil(clock.leftMs), 1);
+      return { ...opened, limits: { ...limits, maxTotalMs: left } };
+    } catch (thrown) {
+      // It may still open: nobody uses it then.
+      opening.then(({ release }) => release()).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  /** What a request sends to its endpoint beside the arguments may contain no secret either. */
+  #checkSecrets({ url, headers }: NonNullable<CallBody['endpoint']>, caller: Caller): void {
+    if (hostOrCaller(caller) === undefined || !this.runtime.knowsSecret({ url, headers })) return;
+    throw new TurnbuckleError('CALL_DENIED', 'The endpoint contains a known secret in its URL or headers.', {
+      hint: 'Remove it from the request. To use the secret at this server, configure the server and use its name.',
+    });
   }
 }
 
@@ -190,7 +240,7 @@ function withTimeoutHint(thrown: unknown, { timeout_ms }: CallBody): TurnbuckleE
   const error = toTurnbuckleError(thrown);
   if (error.code !== 'CALL_TIMEOUT' || timeout_ms === null) return error;
   const { message, server, tool, data, cause } = error;
-  const hint = 'Send a larger timeout_ms, or null for the limits of the server.';
+  const hint = "Send a larger timeout_ms, or null to use the server's limits.";
   return new TurnbuckleError('CALL_TIMEOUT', message, { server, tool, data, cause, hint });
 }
 

@@ -1,6 +1,6 @@
 /** The bridge over HTTP: any program in any language calls an MCP tool with one POST. */
 import type { CatalogTool, Runtime, TurnbuckleError } from 'turnbuckle';
-import { MAX_NAME_LENGTH, writeInSlices } from 'turnbuckle/host';
+import { inSlices, MAX_NAME_LENGTH, type Steps, writeInSlices } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import { textMap } from '../http/any-object.js';
 import type { ApiRoute } from '../http/api-route.js';
@@ -22,6 +22,8 @@ const MAX_PROMPT_ARGUMENTS = 1_000;
 /** Lists that are built or queued: each costs as much as many calls. */
 const MAX_QUEUED_LISTS = 256;
 const OWNER_LIST_CONCURRENCY = 4;
+/** Servers that have not listed their items by then are left out; they continue, for the next request. */
+const MAX_LIST_WAIT_MS = 10_000;
 
 const CALLS_BODY = z.strictObject({
   calls: z.array(CALL_BODY).check(z.minLength(1), z.maxLength(MAX_BATCH_CALLS)),
@@ -86,21 +88,36 @@ const withCheckedQuery = (route: ApiRoute): ApiRoute => ({
   },
 });
 
-function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
-  const { runtime } = bridge;
+/**
+ * A server may take long: nobody else waits for it. Each list is written before the next one is built, so that one
+ * exists at a time, and none for a client that has left.
+ */
+function createListTurns() {
   const turns = new FairQueue({
     what: 'lists',
     max: MAX_QUEUED_LISTS,
     ownerConcurrency: OWNER_LIST_CONCURRENCY,
   });
-  // Written before the next list is built, so that one exists at a time, and none for a client that has left.
-  const inTurn =
-    (make: (context: RequestContext) => Promise<object>) =>
-    (context: RequestContext): Promise<undefined> =>
-      turns.run(context.identity, async () => {
-        if (!context.signal.aborted) sendWithinLimit(context, 200, await writeInSlices(await make(context)));
+  return <Found>(
+    find: (context: RequestContext) => Promise<Found>,
+    make: (found: Found) => Promise<object>,
+  ) =>
+    async (context: RequestContext): Promise<undefined> => {
+      const found = await find(context);
+      return turns.run(context.identity, async () => {
+        if (!context.signal.aborted) sendWithinLimit(context, 200, await writeInSlices(await make(found)));
         return undefined;
       });
+    };
+}
+
+function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
+  const { runtime } = bridge;
+  const inTurn = createListTurns();
+  const itemsFor =
+    (kind: 'resources' | 'prompts') =>
+    ({ caller, signal }: RequestContext) =>
+      runtime.visibleItems(kind, caller, { limits: { maxTotalMs: MAX_LIST_WAIT_MS, signal } });
   return [
     {
       method: 'GET',
@@ -108,10 +125,13 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       access: 'call',
       summary: 'List the tools that the token may call',
       query: TOOLS_QUERY,
-      handle: inTurn(async ({ caller, query }) => {
-        const tools = await runtime.visibleTools(caller, query.get('search') ?? '');
-        return { tools: await redactItems(tools.map(toBridgeTool), ['name', 'server', 'tool'], runtime) };
-      }),
+      handle: inTurn(
+        ({ caller, query }) => runtime.visibleTools(caller, query.get('search') ?? ''),
+        async (tools) => {
+          const shown = tools.map((tool) => toBridgeTool(tool, runtime));
+          return { tools: await redactItems(shown, ['name', 'server', 'tool'], runtime) };
+        },
+      ),
     },
     {
       method: 'GET',
@@ -125,8 +145,8 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       path: '/resources',
       access: 'call',
       summary: 'List the resources that the token may read',
-      handle: inTurn(async ({ caller }) => {
-        const resources = await runtime.listResources(undefined, caller);
+      handle: inTurn(itemsFor('resources'), async (items) => {
+        const resources = await inSlices(toListed<'uri'>(items));
         return { resources: await redactItems(resources, ['server', 'uri'], runtime) };
       }),
     },
@@ -135,8 +155,8 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       path: '/prompts',
       access: 'call',
       summary: 'List the prompts that the token may use',
-      handle: inTurn(async ({ caller }) => {
-        const prompts = await runtime.listPrompts(undefined, caller);
+      handle: inTurn(itemsFor('prompts'), async (items) => {
+        const prompts = await inSlices(toListed<'name'>(items));
         return { prompts: await redactItems(prompts, ['server', 'name'], runtime) };
       }),
     },
@@ -154,7 +174,7 @@ function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
       body: READ_BODY,
       handle: async (context) => {
         const { server, uri } = await readJson(context, READ_BODY);
-        const request = { method: 'resources/read', params: { uri } };
+        const request = { method: 'resources/read', params: { uri }, server };
         const result = await bridge.perform(context, request, (options) =>
           runtime.readResource(server, uri, options),
         );
@@ -169,7 +189,7 @@ function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
       body: PROMPT_BODY,
       handle: async (context) => {
         const { server, name, arguments: args } = await readJson(context, PROMPT_BODY);
-        const request = { method: 'prompts/get', params: { name } };
+        const request = { method: 'prompts/get', params: { name }, server };
         const result = await bridge.perform(context, request, (options) =>
           runtime.getPrompt(server, name, args, options),
         );
@@ -179,15 +199,28 @@ function createReadRoutes(bridge: Bridge): readonly ApiRoute[] {
   ];
 }
 
-const toBridgeTool = (found: CatalogTool) => {
-  const { name, server, tool, title, description, inputSchema, outputSchema, annotations } = found;
+const toBridgeTool = (found: CatalogTool, runtime: Runtime) => {
+  const { name, server, tool, title, description, inputSchema, outputSchema, annotations, native } = found;
   return {
     ...{ name, server, tool, title, description },
     input_schema: inputSchema,
     output_schema: outputSchema,
     annotations,
+    estimatedEnergyCost: native ? undefined : runtime.energy?.estimate(found),
   };
 };
+
+/** Each item as its server wrote it, plus the server's name. */
+function* toListed<Key extends string>(
+  items: Awaited<ReturnType<Runtime['visibleItems']>>,
+): Steps<Array<Record<Key | 'server', unknown>>> {
+  const list: Array<Record<Key | 'server', unknown>> = [];
+  for (const { server, definition } of items) {
+    list.push({ ...(definition as Record<Key, unknown>), server });
+    yield;
+  }
+  return list;
+}
 
 /** Without secrets that a server may repeat in its lists. Identifiers stay unchanged. */
 async function redactItems<Item extends object>(

@@ -24,9 +24,13 @@ const MAX_CHARACTERS = 32 * 1_024;
 export function checkInlineHeaders(headers: Readonly<Record<string, string>>): void {
   const reserved = Object.keys(headers).find((name) => RESERVED.has(name.trim().toLowerCase()));
   if (reserved !== undefined)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', `A request may not set the header "${reserved}".`, {
-      hint: 'Remove it from endpoint.headers. To send it, configure a server and use its name.',
-    });
+    throw new TurnbuckleError(
+      'ARGUMENTS_INVALID',
+      `A request is not allowed to set the header "${reserved}".`,
+      {
+        hint: 'Remove it from endpoint.headers. To send it, configure a server and use its name.',
+      },
+    );
   const characters = Object.entries(headers).reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     0,
@@ -34,7 +38,7 @@ export function checkInlineHeaders(headers: Readonly<Record<string, string>>): v
   if (characters > MAX_CHARACTERS)
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
-      `The headers of the endpoint have ${characters} characters, and at most ${MAX_CHARACTERS} are allowed.`,
+      `The headers in endpoint.headers have ${characters} characters; the maximum is ${MAX_CHARACTERS}.`,
       { hint: 'Send fewer or shorter headers.' },
     );
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Caller, type Runtime, type ServerInput, TurnbuckleError } from 'turnbuckle';
-import { type DaemonSettings, identityOf } from 'turnbuckle/host';
+import { type DaemonSettings, identityOf, writtenSecretsOf } from 'turnbuckle/host';
 import { isWithinFairShare } from '../http/limits/fair-share.js';
 import { OWNER } from '../identity/owner.js';
 import { checkInlineHeaders } from './inline-headers.js';
@@ -40,6 +40,8 @@ interface Entry {
   readonly identity: string;
   /** Calls in progress. */
   users: number;
+  /** Its identity is no longer valid: it is closed with its last call. */
+  isEnded?: boolean;
 }
 
 const IDLE_MS = 60_000;
@@ -82,6 +84,8 @@ export class InlineServers {
     const server = nameOf(endpoint, config);
     this.#runtime ??= this.#create({ maxServers: MAX_INLINE_SERVERS });
     const runtime = await this.#runtime;
+    // At each use, and for its caller: no other caller makes the log forget that these are secrets.
+    for (const secret of writtenSecretsOf(config)) runtime.learnSecret(secret, identityOf(caller));
     await this.#closing.get(server);
     const known = this.#entries.get(server);
     const entry = known ?? { config, identity: identityOf(caller), users: 0 };
@@ -91,9 +95,23 @@ export class InlineServers {
     if (known === undefined) this.#applyServers(runtime, evicted);
     const release = (): void => {
       entry.users -= 1;
-      if (this.#entries.get(server) === entry) this.#touch(server, entry);
+      if (this.#entries.get(server) !== entry) return;
+      if (entry.isEnded === true && entry.users === 0) this.#evict(runtime, server);
+      else this.#touch(server, entry);
     };
     return { runtime, server, release };
+  }
+
+  /** The token of this caller has ended: what it has opened, with the credentials that it brought, is closed. */
+  async end(caller: Caller): Promise<void> {
+    const runtime = await this.#runtime;
+    if (runtime === undefined) return;
+    const identity = identityOf(caller);
+    for (const [server, entry] of [...this.#entries]) {
+      if (entry.identity !== identity) continue;
+      entry.isEnded = true;
+      if (entry.users === 0) this.#evict(runtime, server);
+    }
   }
 
   async close(): Promise<void> {
@@ -122,6 +140,11 @@ export class InlineServers {
     return leaves;
   }
 
+  #evict(runtime: Runtime, server: string): void {
+    this.#entries.delete(server);
+    this.#applyServers(runtime, server);
+  }
+
   /** In effect at once. Nobody waits for the evicted one to close: its server decides how long that takes. */
   #applyServers(runtime: Runtime, evicted: string | undefined): void {
     const servers = Object.fromEntries([...this.#entries].map(([name, { config }]) => [name, config]));
@@ -144,7 +167,9 @@ export class InlineServers {
     if (caller.id !== OWNER && !this.#rules().urls.includes(url)) throw addressRefused(url);
     const type = transport === undefined || transport === 'stdio' ? 'http' : transport;
     if (headers !== undefined) checkInlineHeaders(headers);
-    return { ...shared, type, url, ...(headers !== undefined && { headers }) };
+    // A stored sign-in is for configured servers, whose rules say who may use it. One for the owner alone would need a
+    // second name for the same endpoint, and pins and approvals of one would not hold for the other.
+    return { ...shared, type, url, auth: { type: 'none' }, ...(headers !== undefined && { headers }) };
   }
 }
 
@@ -159,14 +184,14 @@ const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && left.every((word, index) => word === right[index]);
 
 const commandRefused = (command: string): TurnbuckleError =>
-  new TurnbuckleError('ACCESS_DENIED', `Requests may not start the command "${command}".`, {
+  new TurnbuckleError('ACCESS_DENIED', `Requests are not allowed to start the command "${command}".`, {
     hint: 'Add the exact command to daemon.bridge.commands in your configuration, or configure a server with this command.',
   });
 
 const addressRefused = (url: string): TurnbuckleError =>
   new TurnbuckleError(
     'ACCESS_DENIED',
-    `This token may not use the URL ${JSON.stringify(url.slice(0, 200))}.`,
+    `This token is not allowed to use the URL ${JSON.stringify(url.slice(0, 200))}.`,
     {
       hint: 'Add the URL to daemon.bridge.urls in your configuration, or configure a server with this URL.',
     },

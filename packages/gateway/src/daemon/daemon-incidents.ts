@@ -16,7 +16,7 @@ export const daemonStopped = (): Incident => ({
 export const daemonReplaced = (): Incident => ({
   level: 'error',
   kind: 'daemon-stopped',
-  text: 'The daemon stops because another daemon has taken over the state directory.',
+  text: 'The daemon is stopping because another daemon has taken over its state directory.',
   next: 'See which one is running: turnbuckle serve status',
 });
 
@@ -31,7 +31,7 @@ export const telemetryProblem = (text: string): Incident => ({
   level: 'warn',
   kind: 'telemetry-failed',
   text,
-  next: 'Check daemon.traces in your configuration (turnbuckle config) and the OTEL_ variables of the daemon.',
+  next: "Check daemon.traces in your configuration (turnbuckle config) and the daemon's OTEL_ variables.",
 });
 
 export const tokenFileProblem = (text: string): Incident => ({
@@ -39,6 +39,13 @@ export const tokenFileProblem = (text: string): Incident => ({
   kind: 'token-file',
   text,
   next: 'Check the tokens: turnbuckle token list',
+});
+
+export const energyNotRestored = (error: unknown): Incident => ({
+  level: 'warn',
+  kind: 'log-failed',
+  text: `The energy that earlier calls used could not be read from the log: ${error instanceof Error ? error.message : String(error)}. Budgets start full.`,
+  next: 'Check the log: turnbuckle calls',
 });
 
 export const logFailed = (text: string): Incident => ({

@@ -15,6 +15,7 @@ import { createApiRoutes } from '../api/routes/api-routes.js';
 import { Bridge } from '../bridge/bridge-call.js';
 import { createBridgeRoutes } from '../bridge/bridge-routes.js';
 import { createInlineServers, type InlineServers } from '../bridge/inline-servers.js';
+import { restoreEnergy } from '../energy/restore-energy.js';
 import { Authenticator } from '../http/authenticate.js';
 import { isLoopback } from '../http/host-names.js';
 import { HttpServer } from '../http/server/http-server.js';
@@ -33,6 +34,8 @@ import { createMcpRoutes } from '../mcp/mcp-routes.js';
 import { loadOrCreateTaskKey } from '../mcp/sealed/task-key.js';
 import { createStdioTunnel } from '../mcp/stdio/stdio-tunnel.js';
 import { createMetrics, type Metrics } from '../metrics/metrics.js';
+import type { DaemonPart } from '../parts/part.js';
+import { RunningParts } from '../parts/running-parts.js';
 import { openTelemetry, type Telemetry } from '../telemetry/telemetry.js';
 import { createIssuerAuth } from '../tokens/issuer-auth.js';
 import { readOwnerToken } from '../tokens/owner-token.js';
@@ -41,6 +44,7 @@ import {
   daemonReplaced,
   daemonStarted,
   daemonStopped,
+  energyNotRestored,
   openToNetwork,
   telemetryProblem,
   tokenFileProblem,
@@ -55,6 +59,8 @@ export interface DaemonOptions extends Omit<ConfiguredOptions, 'telemetry' | 'cr
   readonly startedWith?: object | undefined;
   /** Where the operator's log goes; absent: incidents are only kept in the store. */
   readonly operatorLog?: LogOutput | undefined;
+  /** Parts of other packages. */
+  readonly parts?: readonly DaemonPart[] | undefined;
   /** The lock was lost to another process: this one should exit. */
   readonly onLost?: (() => void) | undefined;
 }
@@ -130,6 +136,7 @@ interface DaemonParts {
 interface HttpParts {
   readonly watch: ConfiguredWatch;
   readonly isReady: () => boolean;
+  readonly parts: RunningParts;
 }
 
 export class Daemon {
@@ -147,6 +154,7 @@ export class Daemon {
   #http: HttpServer | undefined;
   #url = '';
   #closing: Promise<void> | undefined;
+  #parts: RunningParts | undefined;
   #checked: { readonly config: LoadedConfig; readonly count: number } | undefined;
 
   /** Use `startDaemon`. */
@@ -205,7 +213,8 @@ export class Daemon {
     const tokens = await TokenStore.open({
       stateDir,
       onWarning: (text) => report(tokenFileProblem(text)),
-      onEnded: ({ caller }) => void runtime.endRun(caller).catch(() => {}),
+      onEnded: ({ caller }) =>
+        void Promise.all([runtime.endRun(caller), this.#inline.end(caller)]).catch(() => {}),
     });
     tokens.watch();
     this.#cleanups.push(
@@ -214,12 +223,14 @@ export class Daemon {
     );
     if (this.#log !== undefined)
       this.#cleanups.push(recordCalls(runtime, this.#log), recordServers(runtime, this.#log));
+    await this.#restoreEnergy();
+    const parts = await this.#startParts();
     const { host = '127.0.0.1', port = DEFAULT_PORT } = {
       ...this.#settings,
       ...explicitOptions(this.#options),
     };
     let isReady = false;
-    this.#http = this.#createHttp(tokens, { watch, isReady: () => isReady });
+    this.#http = this.#createHttp(tokens, { watch, isReady: () => isReady, parts });
     const { url } = await this.#http.listen(port, host);
     this.#url = url;
     if (!isLoopback(host)) report(openToNetwork('The daemon', url));
@@ -235,7 +246,27 @@ export class Daemon {
     this.#cleanups.push(stopFollowing);
   }
 
-  #createHttp(tokens: TokenStore, { watch, isReady }: HttpParts): HttpServer {
+  /** Budgets hold from the first call on; estimates can wait. */
+  async #restoreEnergy(): Promise<void> {
+    const { runtime } = this.configured;
+    if (this.#log === undefined) return;
+    const restoring = restoreEnergy(runtime, this.#log, Date.now()).catch((error: unknown) =>
+      this.#operatorLog.report(energyNotRestored(error)),
+    );
+    if ((runtime.energy?.longestPeriodMs ?? 0) > 0) await restoring;
+  }
+
+  async #startParts(): Promise<RunningParts> {
+    const { stateDir, version, environment = process.env, parts = [] } = this.#options;
+    const { configured } = this;
+    const { report } = this.#operatorLog;
+    const metrics = this.#metrics;
+    this.#parts = new RunningParts({ configured, stateDir, environment, version, metrics, report });
+    await this.#parts.start(parts);
+    return this.#parts;
+  }
+
+  #createHttp(tokens: TokenStore, { watch, isReady, parts }: HttpParts): HttpServer {
     const { runtime } = this.configured;
     const { hosts, origins, issuer } = this.#settings;
     const { credentials, challengeInfo, routes } = createIssuerAuth(tokens, issuer);
@@ -252,6 +283,8 @@ export class Daemon {
         ...otherRoutes,
         ...createApiRoutes({
           otherRoutes,
+          partRoutes: parts.routes,
+          partEvents: parts.events,
           isReady,
           configured: this.configured,
           log: this.#log,
@@ -259,15 +292,16 @@ export class Daemon {
           tokens,
           version: this.#options.version,
           startedAt: Date.now(),
-          onConfigChanged: () => {
+          onConfigChanged: (reload) => {
             const config = this.configured.config();
             this.#onConfigChanged(config);
-            watch.changed(config);
+            if (reload === undefined) watch.changed(config);
+            else watch.reloaded(reload);
           },
         }),
       ],
       countProblems: () => this.#countProblems(),
-      onDefect: (thrown) => this.#operatorLog.report(internalError(thrown, 'while a request was handled')),
+      onDefect: (thrown) => this.#operatorLog.report(internalError(thrown, 'while handling a request')),
     });
   }
 
@@ -291,6 +325,7 @@ export class Daemon {
     await this.#mcp.close();
     const { runtime } = this.configured;
     for (const end of [
+      () => this.#parts?.close(),
       ...this.#cleanups,
       () => Promise.all([runtime.close(), this.#inline.close()]),
       () => this.#metrics.close(),
@@ -316,14 +351,14 @@ export class Daemon {
   /** Inline servers get the same rules, log and metrics. */
   #adoptInlineRuntime(inlineRuntime: Runtime): Runtime {
     this.#metrics.countCalls(inlineRuntime, 'inline');
-    if (this.#log !== undefined)
-      this.#cleanups.push(recordCalls(inlineRuntime, this.#log, { approvals: this.configured.runtime }));
+    if (this.#log !== undefined) this.#cleanups.push(recordCalls(inlineRuntime, this.#log));
     return inlineRuntime;
   }
 
   #onConfigChanged({ settings }: LoadedConfig): void {
     this.#mcp.setViews(settings.daemon?.views ?? {});
     this.#mcp.invalidate();
+    this.#parts?.onConfigChanged();
   }
 
   /** How many problems the config files have, and servers whose entry became invalid. */

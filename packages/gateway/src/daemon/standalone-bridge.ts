@@ -107,7 +107,7 @@ class BridgeParts {
     const tokens = await TokenStore.open({
       stateDir,
       onWarning: (text) => logs.report(tokenFileProblem(text)),
-      onEnded: ({ caller }) => void runtime.endRun(caller).catch(() => {}),
+      onEnded: ({ caller }) => void Promise.all([runtime.endRun(caller), inline.end(caller)]).catch(() => {}),
     });
     tokens.watch();
     this.#ends.push(() => tokens.close());
@@ -157,11 +157,11 @@ class BridgeParts {
 
   /** Their calls are recorded with all others. */
   #openInlineServers({ callLog }: RuntimeLogs): InlineServers {
-    const { runtime, createInlineRuntime } = this.#opened.configured;
+    const { createInlineRuntime } = this.#opened.configured;
     const inline = createInlineServers(
       async (limits) => {
         const inlineRuntime = await createInlineRuntime(limits);
-        if (callLog !== undefined) recordCalls(inlineRuntime, callLog, { approvals: runtime });
+        if (callLog !== undefined) recordCalls(inlineRuntime, callLog);
         return inlineRuntime;
       },
       () => this.#settings,

@@ -198,13 +198,13 @@ const isIdentity = (found: Identity | ErrorResponse | undefined): boolean =>
 
 const HOST_REFUSED: ErrorResponse = {
   code: 'HOST_REFUSED',
-  error: 'The Host header is not an address of this daemon.',
+  error: 'The Host header does not match an address of this daemon.',
   hint: 'Use the address that the daemon printed, or add the host name to daemon.hosts.',
 };
 
 const ORIGIN_REFUSED: ErrorResponse = {
   code: 'ORIGIN_REFUSED',
-  error: 'Web pages from this origin may not use the daemon.',
+  error: 'Web pages from this origin are not allowed to use the daemon.',
   hint: 'If the origin is yours, add it to daemon.origins.',
 };
 

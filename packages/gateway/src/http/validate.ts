@@ -38,26 +38,45 @@ export function readQuery<T>({ query }: RequestContext, schema: z.ZodMiniType<T>
 function parseWithSchema<T>(value: unknown, schema: z.ZodMiniType<T>, what: 'body' | 'query'): T {
   const checked = z.safeParse(schema, value, { error: describeIssue });
   if (checked.success) return checked.data;
-  throw invalidInput(
-    what,
-    checked.error.issues.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: pathText(path), message })),
-  );
+  const faults = checked.error.issues.slice(0, MAX_FAULTS).map((issue) => {
+    const at = pathText(issue.path);
+    const isUnknown = issue.code === 'unrecognized_keys';
+    return { path: isUnknown ? pathText(pathOfUnknown(issue)) : at, message: issue.message, at };
+  });
+  throw invalidInput(what, faults);
+}
+
+interface InputFault {
+  readonly path: string;
+  readonly message: string;
+  /** The path in the text, if the message names the last key itself. */
+  readonly at?: string;
 }
 
 /** ARGUMENTS_INVALID with each invalid key. */
-export function invalidInput(
-  what: 'body' | 'query',
-  faults: ReadonlyArray<{ readonly path: string; readonly message: string }>,
-): TurnbuckleError {
+export function invalidInput(what: 'body' | 'query', faults: readonly InputFault[]): TurnbuckleError {
   const list = faults
-    .map(({ path, message }) => (path === '' ? message : `at "${path}": ${message}`))
+    .map(({ path, message, at = path }) => (at === '' ? message : `at "${at}": ${message}`))
     .join('; ');
-  const start = faults[0]?.path === '' ? `Invalid request ${what}:` : `Invalid request ${what}`;
+  const [first] = faults;
+  const start = (first?.at ?? first?.path) === '' ? `Invalid request ${what}:` : `Invalid request ${what}`;
   return new TurnbuckleError('ARGUMENTS_INVALID', `${start} ${list}.`, {
     hint: 'Nothing was done. Correct these keys.',
-    data: { faults },
+    data: { faults: faults.map(({ path, message }) => ({ path, message })) },
   });
 }
+
+/** Of several unknown keys, their object: the message names them. */
+const pathOfUnknown = ({
+  path,
+  keys,
+}: {
+  path: readonly PropertyKey[];
+  keys: readonly string[];
+}): readonly PropertyKey[] => {
+  const [key, ...others] = keys;
+  return key === undefined || others.length > 0 ? path : [...path, truncateKey(key)];
+};
 
 /** `servers[0].name`, the same form as in errors of calls. */
 function pathText(path: readonly PropertyKey[]): string {

@@ -114,13 +114,13 @@ export class OperatorLog {
     if (suppressed === undefined) return;
     this.#suppressed.delete(source);
     const { count, last } = suppressed;
-    const of =
-      last.server === undefined ? '' : ` of server "${showLine(last.server, MAX_SERVER_CHARACTERS)}"`;
+    const whose =
+      last.server === undefined ? '' : ` for server "${showLine(last.server, MAX_SERVER_CHARACTERS)}"`;
     this.#write({
       level: 'warn',
       kind: 'suppressed',
       server: last.server,
-      text: `${count} more ${count === 1 ? 'incident' : 'incidents'} of the kind "${last.kind}"${of} ${count === 1 ? 'was' : 'were'} not reported, because there were too many. The last one: ${last.text}`,
+      text: `Suppressed ${count} more "${last.kind}" ${count === 1 ? 'incident' : 'incidents'}${whose} because there were too many. The latest: ${last.text}`,
       next: 'See the current state: turnbuckle list',
     });
   }

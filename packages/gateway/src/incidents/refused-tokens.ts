@@ -84,7 +84,7 @@ function explain({ reason, name = '' }: RefusedToken): { readonly what: string; 
     return { what: 'an unknown token', next: 'List the tokens: turnbuckle token list' };
   if (name === OWNER)
     return {
-      what: 'an old token of the owner',
+      what: 'an old owner token',
       next: 'Restart the program that uses it. List the tokens: turnbuckle token list',
     };
   const word = toShellWord(name);
@@ -93,7 +93,7 @@ function explain({ reason, name = '' }: RefusedToken): { readonly what: string; 
     next:
       reason === 'expired'
         ? `Replace it: turnbuckle token revoke ${word}, then turnbuckle token create ${word}`
-        : `If its client is still in use, create a new one: turnbuckle token create ${word}`,
+        : `If its client is still in use, create a new token: turnbuckle token create ${word}`,
   };
 }
 

@@ -22,6 +22,12 @@ interface OpenIncident {
   readonly reported: Set<string>;
 }
 
+/** What was wrong with a server when it was removed. */
+interface RemovedServer {
+  readonly open: OpenIncident | undefined;
+  readonly invalidEntry: string | undefined;
+}
+
 export interface ToolChanges {
   readonly server: string;
   readonly added: readonly string[];
@@ -51,6 +57,8 @@ export class ServerIncidents {
   /** Running servers whose new entry is invalid. */
   readonly #invalidEntries = new Map<string, string>();
   readonly #disabled = new Set<string>();
+  /** Open incidents of servers that were removed: an edit removes a server and adds it again. */
+  readonly #removed = new Map<string, RemovedServer>();
 
   constructor(options: ServerIncidentsOptions) {
     this.#options = options;
@@ -87,7 +95,7 @@ export class ServerIncidents {
     const { report, now } = this.#options;
     this.#open.delete(server);
     const seconds = Math.max(Math.round((now() - open.since) / 1_000), 0);
-    const text = `Server ${quote(server)} is connected after ${seconds} s of failure.`;
+    const text = `Server ${quote(server)} is connected again after failing for ${seconds} s.`;
     report({ level: 'info', kind: 'server-recovered', server, text });
   }
 
@@ -95,10 +103,12 @@ export class ServerIncidents {
   entryChecked(server: string, problem: TurnbuckleError | undefined): void {
     const { report } = this.#options;
     const known = this.#invalidEntries.get(server);
-    if (known === (problem && problemKey(problem.message))) return;
+    const isUnused = problem === undefined && known === undefined && this.#hasOnlyInvalidEntry(server);
+    if (!isUnused && known === (problem && problemKey(problem.message))) return;
     if (problem === undefined) {
       this.#invalidEntries.delete(server);
-      const text = `The configuration of server ${quote(server)} is valid again.`;
+      const text = `The configuration for server ${quote(server)} is valid again.`;
+      if (isUnused) this.#open.delete(server);
       return report({ level: 'info', kind: 'entry-valid', server, text });
     }
     this.#invalidEntries.set(server, problemKey(problem.message));
@@ -120,7 +130,7 @@ export class ServerIncidents {
     const word = toShellWord(server);
     const isPinned = unapproved.length > 0;
     const pinned = isPinned
-      ? ` These tools of server ${quote(server)} need your approval, because they are not as they were approved: ${listNames(unapproved)}.`
+      ? ` These tools on server ${quote(server)} need your approval because they are new or have changed since you approved them: ${listNames(unapproved)}.`
       : '';
     this.#options.report({
       level: isPinned ? 'warn' : 'info',
@@ -142,15 +152,33 @@ export class ServerIncidents {
 
   /** Removed, or replaced: what happens to it from now on is new. */
   removed(server: string): void {
+    const open = this.#open.get(server);
+    const invalidEntry = this.#invalidEntries.get(server);
+    this.#removed.set(server, { open, invalidEntry });
     this.#open.delete(server);
     this.#invalidEntries.delete(server);
     this.#disabled.delete(server);
+  }
+
+  /** Added. If it replaces a server that failed, its failure lasts until it is connected. */
+  added(server: string): void {
+    const { open, invalidEntry } = this.#removed.get(server) ?? {};
+    this.#removed.delete(server);
+    if (open !== undefined) this.#open.set(server, { since: open.since, reported: new Set() });
+    if (invalidEntry !== undefined) this.#invalidEntries.set(server, invalidEntry);
   }
 
   /** Forgets all other servers. */
   keepOnly(servers: ReadonlySet<string>): void {
     for (const known of [this.#open, this.#invalidEntries, this.#disabled])
       for (const server of known.keys()) if (!servers.has(server)) this.removed(server);
+    this.#removed.clear();
+  }
+
+  /** It was never started: nothing but its entry is known to be wrong. */
+  #hasOnlyInvalidEntry(server: string): boolean {
+    const reported = [...(this.#open.get(server)?.reported ?? [])];
+    return reported.length > 0 && reported.every((key) => key.startsWith('entry-invalid '));
   }
 }
 

@@ -38,6 +38,10 @@ export function watchRuntime(
     }),
     runtime.on('server.config', ({ server, problem }) => servers.entryChecked(server, problem)),
     runtime.on('server.toggled', ({ server, enabled }) => servers.toggled(server, enabled)),
+    runtime.on('server.added', ({ server }) => {
+      servers.added(server);
+      if (runtime.serverStatus(server).status === 'disabled') servers.toggled(server, false);
+    }),
     runtime.on('server.removed', ({ server }) => {
       servers.removed(server);
       watch.forget(server);
@@ -49,7 +53,7 @@ export function watchRuntime(
         level: 'warn',
         kind: 'approval-lost',
         server,
-        text: `The approval of tool "${tool}" of server "${server}" holds only until Turnbuckle stops, because it cannot be saved: ${why}`,
+        text: `Your approval of tool "${tool}" on server "${server}" could not be saved and lasts only until Turnbuckle stops: ${why}`,
         next: 'Make the state directory and your config file writable. Check them: turnbuckle doctor',
       });
     }),
@@ -104,6 +108,6 @@ export function internalError(error: unknown, where: string): Incident {
     kind: 'internal-error',
     code: 'INTERNAL',
     text: `Internal error ${where}: ${what}`,
-    next: 'Please report this error. Check the rest: turnbuckle doctor',
+    next: 'Please report this error. Check for other problems: turnbuckle doctor',
   };
 }

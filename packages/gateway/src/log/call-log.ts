@@ -4,6 +4,8 @@
  */
 import type { CallLog, CallRecord } from '@turnbuckle/store';
 import type { Runtime, RuntimeEvents } from 'turnbuckle';
+import { toTurnbuckleError } from 'turnbuckle/host';
+import { withoutFile } from '../identity/without-file.js';
 import { redactText } from './redact-text.js';
 import { truncateJson } from './truncate-json.js';
 
@@ -12,8 +14,6 @@ export interface RecordOptions {
   readonly keep?:
     | { readonly arguments?: number | undefined; readonly result?: number | undefined }
     | undefined;
-  /** Where its approvals are answered, if not by itself. */
-  readonly approvals?: Pick<Runtime, 'on'> | undefined;
 }
 
 type Settled = RuntimeEvents['call.settled'];
@@ -24,8 +24,6 @@ const MAX_ARGUMENTS_CHARACTERS = 16 * 1_024;
 const MAX_RESULT_CHARACTERS = 4 * 1_024;
 const MAX_ALSO_SENT_CHARACTERS = 4 * 1_024;
 const MAX_NAME_CHARACTERS = 512;
-/** More never wait for somebody at once. */
-const MAX_REMEMBERED_APPROVALS = 1_000;
 const MAX_ERROR_CHARACTERS = 2_048;
 
 /** Records every call of the runtime from now on; returns the function that ends it. */
@@ -34,46 +32,31 @@ export function recordCalls(
   log: Pick<CallLog, 'append'>,
   options: RecordOptions = {},
 ): () => void {
-  // What was answered about the few calls that wait for somebody.
-  const approvals = new Map<string, string>();
-  const stops = [
-    (options.approvals ?? runtime).on('approval.answered', ({ requestId, answer, by }) => {
-      // Questions of other runtimes are answered here too, and their calls settle there.
-      const [oldest] = approvals.keys();
-      if (approvals.size >= MAX_REMEMBERED_APPROVALS && oldest !== undefined) approvals.delete(oldest);
-      approvals.set(requestId, `${answer} by ${by}`);
-    }),
-    runtime.on('call.settled', (event) => {
-      const approval = approvals.get(event.requestId) ?? (event.remembered ? 'session' : undefined);
-      if (approval !== undefined) approvals.delete(event.requestId);
-      log.append(toCallRecord(event, { runtime, approval, options }));
-    }),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-  };
+  return runtime.on('call.settled', (event) => log.append(toCallRecord(event, { runtime, options })));
 }
 
 interface RecordContext {
   readonly runtime: Watched;
-  readonly approval: string | undefined;
   readonly options: RecordOptions;
 }
 
-function toCallRecord(event: Settled, { runtime, approval, options }: RecordContext): CallRecord {
+function toCallRecord(event: Settled, { runtime, options }: RecordContext): CallRecord {
   const { keep = {} } = options;
   const redact = (value: unknown): unknown => runtime.redact(value);
   const args = truncateJson(event.arguments, { limit: keep.arguments ?? MAX_ARGUMENTS_CHARACTERS, redact });
   const result = truncateJson(event.result, { limit: keep.result ?? MAX_RESULT_CHARACTERS, redact });
   // Names of known tools hold no secret; an address of a resource, or what somebody made up, may.
   const isPlain = event.kind === 'tool' && event.outcome !== 'failed';
-  const name = (text: string): string => truncate(isPlain ? text : String(redact(text)), MAX_NAME_CHARACTERS);
+  const safe = (text: string): string => truncate(String(redact(text)), MAX_NAME_CHARACTERS);
+  const name = (text: string): string => (isPlain ? truncate(text, MAX_NAME_CHARACTERS) : safe(text));
+  const approval = approvalOf(event);
   return {
-    id: truncate(event.requestId, MAX_NAME_CHARACTERS),
+    id: safe(event.requestId),
     startedAt: event.startedAt,
     durationMs: event.durationMs,
-    run: event.run && truncate(event.run, MAX_NAME_CHARACTERS),
-    caller: event.callerId && truncate(event.callerId, MAX_NAME_CHARACTERS),
+    // Clients and people choose these.
+    run: event.run && safe(event.run),
+    caller: event.callerId && safe(event.callerId),
     server: name(event.server),
     tool: name(event.tool),
     toolName: name(event.toolName),
@@ -93,8 +76,15 @@ function toCallRecord(event: Settled, { runtime, approval, options }: RecordCont
     era: event.era,
     decision: event.decision,
     reason: event.reason,
-    approval,
+    approval: approval && safe(approval),
+    energy: event.energy,
   };
+}
+
+/** What was answered, and by whom. */
+function approvalOf({ approval, remembered }: Settled): string | undefined {
+  if (approval !== undefined) return `${approval.answer} by ${approval.by}`;
+  return remembered ? 'session' : undefined;
 }
 
 /** What went wrong, in one text: of a tool that says so itself, the first that it says. */
@@ -103,7 +93,8 @@ function errorOf(
   redact: (value: unknown) => unknown,
 ): string | undefined {
   if (outcome === 'ok') return undefined;
-  const text = error?.message ?? firstText(result);
+  // The log is read by tokens that may not know the files of the configuration.
+  const text = error === undefined ? firstText(result) : toTurnbuckleError(withoutFile(error)).message;
   return text && redactText(text, { limit: MAX_ERROR_CHARACTERS, redact });
 }
 

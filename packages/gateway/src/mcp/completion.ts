@@ -34,7 +34,7 @@ function readArgument(given: unknown): Completion['argument'] {
 function readContext(given: unknown): Completion['context'] {
   const known = isRecord(given) ? (given.arguments ?? {}) : undefined;
   if (!isRecord(known) || Object.values(known).some((value) => typeof value !== 'string'))
-    throw new RpcError(CODES.invalidParams, 'context.arguments must be an object of strings');
+    throw new RpcError(CODES.invalidParams, 'context.arguments must be an object with string values');
   return { arguments: known as Texts };
 }
 

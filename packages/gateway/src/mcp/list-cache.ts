@@ -1,6 +1,6 @@
 /** The lists of a view as a caller may see them: their text, and which server each item belongs to. */
 import type { Caller, CatalogTool, Runtime } from 'turnbuckle';
-import { type CatalogItem, type Steps, scanHeaderParameters, writeJson } from 'turnbuckle/host';
+import { type CatalogItem, isRecord, type Steps, scanHeaderParameters, writeJson } from 'turnbuckle/host';
 import { toShareableText } from '../http/response-text.js';
 import type { ListCacheCounts } from '../metrics/list-metrics.js';
 import { DerivedCache } from './derived-cache.js';
@@ -25,6 +25,8 @@ interface ResourceOwner {
 const STARTUP_WAIT_MS = 5_000;
 /** The limit for the text of all cached lists. */
 const MAX_CACHED_CHARACTERS = 32 * 1_024 * 1_024;
+/** In `_meta` of a tool: the energy that a call probably costs. */
+const ENERGY_META = 'turnbuckle/estimatedEnergyCost';
 /** The limit for all entries whose names are cached. */
 const MAX_CACHED_NAMES = 200_000;
 
@@ -97,10 +99,18 @@ export class ListCache {
     for (const { name, tool } of tools) {
       // A tool with an argument that cannot be sent in a header is unusable for clients over HTTP.
       if (!('fault' in scanHeaderParameters(tool.inputSchema)))
-        fit.push(withName(tool.definition, 'name', name));
+        fit.push(this.#withEstimate(withName(tool.definition, 'name', name), tool));
       yield;
     }
     return yield* listSteps(fit);
+  }
+
+  /** As the server wrote it, unless energy is configured: then an agent sees what a call probably costs. */
+  #withEstimate(shown: Params, tool: CatalogTool): Params {
+    const { energy } = this.#runtime;
+    if (energy?.isConfigured !== true || tool.native) return shown;
+    const meta = isRecord(shown._meta) ? shown._meta : {};
+    return { ...shown, _meta: { ...meta, [ENERGY_META]: energy.estimate(tool) } };
   }
 
   async resources(caller: Caller): Promise<string | Buffer> {

@@ -20,7 +20,7 @@ export function createMcpRoutes(endpoint: McpEndpoint): readonly Route[] {
       method: 'GET',
       path,
       access: 'call',
-      summary: 'Open the event stream of a session (older protocol revisions)',
+      summary: 'Open the event stream for a session (older protocol revisions)',
       handle: (context) => endpoint.http.get(viewContextOf(endpoint, context), context),
     },
     {

@@ -1,7 +1,7 @@
 /** A client follows a resource, for as long as its caller may read it. */
 import type { Caller, Decision, Runtime } from 'turnbuckle';
 import { hostOrCaller } from '../identity/host-or-caller.js';
-import { isMissingResource, subscriptionRefused, unknownResource } from './dispatcher-errors.js';
+import { isUnknown, subscriptionRefused, unknownResource } from './dispatcher-errors.js';
 
 interface ResourceSubscription {
   readonly uri: string;
@@ -33,6 +33,6 @@ export async function subscribeResource(
     if (decide(owner.server, owner.uri).action === 'allow') updated();
   };
   return runtime.subscribeResource(owner.server, owner.uri, listener, { caller }).catch((thrown) => {
-    throw caller !== undefined && isMissingResource(thrown) ? unknownResource(uri) : thrown;
+    throw isUnknown(thrown) ? unknownResource(uri) : thrown;
   });
 }

@@ -29,7 +29,7 @@ export interface ListMetrics {
 export function watchLists(runtime: Watched, { listCacheCounts, now }: ListMetricsOptions): ListMetrics {
   const reads = new Counter(
     'turnbuckle_server_list_reads_total',
-    'Number of times a list, such as the tools, was read from the server, by reason and outcome.',
+    'Number of times a list, such as the tool list, was read from the server, by reason and outcome.',
   );
   const close = runtime.on('catalog.read', ({ server, reason, outcome }) =>
     reads.add({ server, reason, outcome }),

@@ -7,7 +7,7 @@ export function logFamilies(log: Pick<CallLog, 'counts' | 'waitingBytes' | 'isUp
     {
       name: 'turnbuckle_log_records_total',
       type: 'counter',
-      help: 'Log records by what happened to them: kept, bare (kept without arguments and result), dropped (journal full) or refused (write failed).',
+      help: 'Log records by outcome: kept, bare (stored without arguments and result), dropped (journal full) or refused (write failed).',
       samples: () => {
         const { kept, bare, dropped, refused } = log.counts;
         return Object.entries({ kept: kept - bare, bare, dropped, refused }).map(([fate, value]) => ({

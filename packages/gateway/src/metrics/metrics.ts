@@ -7,6 +7,7 @@ import type { Runtime } from 'turnbuckle';
 import { monotonicNow } from 'turnbuckle/host';
 import { CallMetrics } from './call-metrics.js';
 import { Counter } from './counter.js';
+import { EnergyMetrics } from './energy-metrics.js';
 import { type Family, renderFamilies } from './exposition.js';
 import { type ListMetricsOptions, watchLists } from './list-metrics.js';
 import { logFamilies } from './log-metrics.js';
@@ -46,6 +47,7 @@ export function createMetrics(
 ): Metrics {
   const calls = new CallMetrics(maxTools);
   const eventCounters = new EventCounters();
+  const energy = new EnergyMetrics();
   const ofProcess = watchProcess();
   const ofServers = serverFamilies(runtime);
   const ofLists = watchLists(runtime, { listCacheCounts, now });
@@ -53,6 +55,7 @@ export function createMetrics(
   const stops = [
     runtime.on('call.settled', (event) => calls.record(event)),
     ...eventCounters.listen(runtime),
+    ...energy.listen(runtime),
   ];
   const inFlight: Family = {
     name: 'turnbuckle_calls_in_flight',
@@ -67,6 +70,7 @@ export function createMetrics(
       renderFamilies([
         ...calls.families(),
         ...eventCounters.families(),
+        ...energy.families(),
         ...ofServers(),
         ...ofLists.families,
         inFlight,
@@ -87,6 +91,7 @@ export function createMetrics(
       stops.push(
         other.on('call.settled', (event) => calls.record({ ...event, toolName: `${server}_${event.tool}` })),
         ...eventCounters.listenToCalls(other),
+        ...energy.listen(other, server),
       );
     },
     close: () => {

@@ -45,7 +45,7 @@ export function serverFamilies(runtime: Pick<Runtime, 'status'>): () => Family[]
       ),
       family(
         'turnbuckle_server_calls_queued',
-        'Calls waiting in the queue of the server.',
+        "Calls waiting in the server's queue.",
         number(({ queued }) => queued),
       ),
       family(

@@ -52,7 +52,7 @@ export class EnvironmentReader {
     const value = this.#environment[name]?.trim();
     if (value === undefined || value === '') return undefined;
     if (value.length <= MAX_VALUE_LENGTH) return value;
-    this.warn(name, `is ignored: it has more than ${MAX_VALUE_LENGTH} characters.`);
+    this.warn(name, `is ignored because it has more than ${MAX_VALUE_LENGTH} characters.`);
     return undefined;
   }
 
@@ -60,10 +60,10 @@ export class EnvironmentReader {
     return this.text(name) !== undefined;
   }
 
-  word(name: string, words: readonly string[], instead = 'It is ignored.'): string | undefined {
+  word(name: string, words: readonly string[], instead = 'The value is ignored.'): string | undefined {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined || words.includes(value)) return value;
-    this.warn(name, `must be one of ${words.join(', ')}. ${instead}`);
+    this.warn(name, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}. ${instead}`);
     return undefined;
   }
 
@@ -86,7 +86,7 @@ export class EnvironmentReader {
   }
 
   url(name: string): string | undefined {
-    return this.checkUrl(name, this.text(name) ?? '', 'Nothing is exported there.');
+    return this.checkUrl(name, this.text(name) ?? '', 'Nothing is exported to this endpoint.');
   }
 
   checkUrl(name: string, value: string, instead: string): string | undefined {
@@ -95,7 +95,7 @@ export class EnvironmentReader {
     if (isHttp && url?.username === '' && url.password === '') return value;
     this.warn(
       name,
-      `must be an http or https URL without a user name and password (credentials belong into headers). ${instead}`,
+      `must be an http or https URL without a user name or password (put credentials in the headers). ${instead}`,
     );
     return undefined;
   }
@@ -126,7 +126,7 @@ export class EnvironmentReader {
       if (!isValid)
         this.warn(
           name,
-          'has an entry that is not a valid HTTP header, or one that the exporter sets itself. It is left out.',
+          'has an entry that is not a valid HTTP header, or that the exporter sets itself. The entry is left out.',
         );
       return isValid;
     });

@@ -1,5 +1,5 @@
 /** Sends the histograms to a collector at intervals. Values are cumulative: a lost message costs no data. */
-import { timerDelay } from 'turnbuckle/host';
+import { inSlices, timerDelay } from 'turnbuckle/host';
 import type { DurationHistogram } from './duration-histogram.js';
 import type { OtlpSender } from './otlp-sender.js';
 
@@ -38,7 +38,8 @@ export class MetricExporter {
   async #send(): Promise<void> {
     const { histograms, now, resource, scope, sender } = this.#options;
     const at = now();
-    const metrics = histograms.flatMap((histogram) => histogram.write(at) ?? []);
+    const written = await Promise.all(histograms.map((histogram) => inSlices(histogram.write(at))));
+    const metrics = written.filter((metric) => metric !== undefined);
     if (metrics.length === 0) return;
     const scopeMetrics = `[{"scope":${scope},"metrics":[${metrics.join(',')}]}]`;
     await sender.send(`{"resourceMetrics":[{"resource":${resource},"scopeMetrics":${scopeMetrics}}]}`);

@@ -64,7 +64,7 @@ function configuredTarget(
 }
 
 function readTarget(reader: EnvironmentReader, signal: Signal, isDisabled: boolean): OtlpTarget | undefined {
-  const exporter = reader.word(`OTEL_${signal}_EXPORTER`, ['otlp', 'none'], 'Nothing is exported for it.');
+  const exporter = reader.word(`OTEL_${signal}_EXPORTER`, ['otlp', 'none'], 'This signal is not exported.');
   const ownEndpoint = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const isWanted =
     reader.has(`OTEL_${signal}_EXPORTER`) ||
@@ -108,7 +108,7 @@ function canSpeakProtocol(reader: EnvironmentReader, signal: Signal): boolean {
   if (protocol !== 'grpc') return true;
   reader.warn(
     name,
-    'is grpc, which is not supported: nothing is exported over it. Set it to http/json, and the endpoint to the HTTP port of the collector (usually 4318).',
+    "is grpc, which is not supported, so nothing is exported. Use http/json, and point the endpoint at the collector's HTTP port (usually 4318).",
   );
   return false;
 }

@@ -1,4 +1,5 @@
 /** A request that the daemon serves: its span and its duration, and the trace context for what follows from it. */
+import { createHash } from 'node:crypto';
 import {
   attributeText,
   copyRawNumbers,
@@ -38,7 +39,9 @@ export class ServerSpan {
     this.#telemetry = telemetry;
     this.#request = request;
     this.#target = targetOf(request.method, request.params);
-    this.#span = telemetry.startSpan(SERVER_KIND, request.meta, request.headers);
+    const { meta, headers } = request;
+    const isSecret = (text: string): boolean => request.redact(text) !== text;
+    this.#span = telemetry.startSpan(SERVER_KIND, { meta, headers, isSecret });
   }
 
   /** The tool or prompt exists. Names that clients make up are in no span name and in no metric. */
@@ -58,11 +61,11 @@ export class ServerSpan {
   }
 
   end(end: RequestEnd = {}): void {
-    const { method, headers, protocolVersion } = this.#request;
+    const { method, headers, protocolVersion, callerId } = this.#request;
     const path = { isHttp: headers !== undefined, protocolVersion };
-    const known = this.#isTargetKnown ? this.#target : {};
-    const { name, attributes: shared } = this.#telemetry.servedOperation(method, known, path);
-    this.#telemetry.recordServed((performance.now() - this.#started) / 1_000, shared, end.failure);
+    const { name, attributes: shared } = this.#telemetry.servedOperation(method, this.#knownTarget(), path);
+    const seconds = (performance.now() - this.#started) / 1_000;
+    this.#telemetry.recordServed(seconds, shared, { failure: end.failure, owner: callerId });
     const span = this.#span;
     if (span?.isSampled !== true) return;
     const endedAt = this.#telemetry.now();
@@ -70,14 +73,21 @@ export class ServerSpan {
     this.#telemetry.addSpan({ span, endedAt, name, shared, own, end, requestId: this.#requestId() });
   }
 
+  /** A name can contain a secret, or be very long, even if the server lists it. */
+  #knownTarget(): RequestTarget {
+    if (!this.#isTargetKnown) return {};
+    const { tool, prompt } = this.#target;
+    return { tool: tool && this.#show(tool), prompt: prompt && this.#show(prompt) };
+  }
+
   #ownAttributes(): Record<string, string | undefined> {
     const { tool, prompt, uri } = this.#target;
     const { callerId, sessionId } = this.#request;
     const show = (text: string | undefined): string | undefined => text && this.#show(text);
     return {
-      'turnbuckle.caller.id': attributeText(callerId),
-      'turnbuckle.server.name': this.#server && attributeText(this.#server),
-      'mcp.session.id': sessionId,
+      'turnbuckle.caller.id': show(callerId),
+      'turnbuckle.server.name': show(this.#server),
+      'mcp.session.id': sessionId && hashOf(sessionId),
       'mcp.resource.uri': show(uri),
       ...(!this.#isTargetKnown && { 'gen_ai.tool.name': show(tool), 'gen_ai.prompt.name': show(prompt) }),
     };
@@ -93,3 +103,7 @@ export class ServerSpan {
     return attributeText(String(this.#request.redact(text)));
   }
 }
+
+/** Who knows the id of a session may be able to use it: its hash identifies the session as well. */
+const hashOf = (sessionId: string): string =>
+  createHash('sha256').update(sessionId).digest('hex').slice(0, 32);

@@ -8,12 +8,13 @@ import {
   DURATIONS,
   type ObservedRequest,
   parseTraceparent,
+  type RemoteSpan,
   type RequestSpan,
   type RequestTarget,
   readTracestate,
   type TraceMeta,
 } from 'turnbuckle/host';
-import { DurationHistogram } from './duration-histogram.js';
+import { DurationHistogram, type DurationSource } from './duration-histogram.js';
 import { MetricExporter } from './metric-exporter.js';
 import { type OtelSettings, type OtelSources, readOtelSettings } from './otel-settings.js';
 import { OtlpSender, type OtlpTarget } from './otlp-sender.js';
@@ -36,6 +37,13 @@ export interface TelemetryOptions extends OtelSources {
 }
 
 type Fields = Readonly<Record<string, unknown>> | undefined;
+
+/** Where the trace context of a request is. Clients choose it freely: what contains a secret is left out. */
+export interface TraceSource {
+  readonly meta: Fields;
+  readonly headers?: Fields;
+  readonly isSecret?: (text: string) => boolean;
+}
 
 /** Shutting down does not wait longer for a collector. */
 const CLOSE_MS = 5_000;
@@ -95,11 +103,13 @@ export class Telemetry implements ClientTelemetry {
   startRequest(request: ObservedRequest): RequestSpan {
     const started = performance.now();
     const { name, attributes: shared, spanAttributes: own, meta } = request;
-    const span = this.startSpan(CLIENT_KIND, meta);
+    const span = this.startSpan(CLIENT_KIND, { meta });
+    const owner = serverOf(shared);
     return {
       traceMeta: span === undefined ? {} : traceMetaOf(span),
       end: (end, requestId) => {
-        this.#durations.clientRequest.record((performance.now() - started) / 1_000, shared, end.failure);
+        const seconds = (performance.now() - started) / 1_000;
+        this.#durations.clientRequest.record(seconds, shared, { failure: end.failure, owner });
         if (span?.isSampled !== true) return;
         this.addSpan({ span, endedAt: this.#clock.now(), name, shared, own, end, requestId });
       },
@@ -107,7 +117,7 @@ export class Telemetry implements ClientTelemetry {
   }
 
   recordSession(seconds: number, attributes: Attributes): void {
-    this.#durations.clientSession.record(seconds, attributes);
+    this.#durations.clientSession.record(seconds, attributes, { owner: serverOf(attributes) });
   }
 
   /** The time, for the end of a span. */
@@ -119,20 +129,24 @@ export class Telemetry implements ClientTelemetry {
     return this.#operations.find(method, target, path);
   }
 
-  recordServed(seconds: number, attributes: Attributes, failure: Attributes | undefined): void {
-    this.#durations.serverRequest.record(seconds, attributes, failure);
+  recordServed(seconds: number, attributes: Attributes, source: DurationSource): void {
+    this.#durations.serverRequest.record(seconds, attributes, source);
   }
 
   recordServedSession(seconds: number, path: ClientPath): void {
-    this.#durations.serverSession.record(seconds, pathAttributes(path));
+    this.#durations.serverSession.record(seconds, pathAttributes(path), { owner: '' });
   }
 
   /** Below the span in `_meta`, or else the one in the headers. Undefined if no spans are exported. */
-  startSpan(kind: number, meta: Fields, headers?: Fields): StartedSpan | undefined {
+  startSpan(kind: number, { meta, headers, isSecret = () => false }: TraceSource): StartedSpan | undefined {
     if (this.#spans === undefined) return undefined;
-    const named = parseTraceparent(meta?.traceparent);
-    const ambient = parseTraceparent(headers?.traceparent);
+    const parse = (from: Fields): RemoteSpan | undefined => {
+      const span = parseTraceparent(from?.traceparent);
+      return span === undefined || isSecret(span.traceId) || isSecret(span.spanId) ? undefined : span;
+    };
+    const [named, ambient] = [parse(meta), parse(headers)];
     const parent = named ?? ambient;
+    const traceState = parent && readTracestate(named === undefined ? headers : meta);
     const traceId = parent?.traceId ?? newTraceId();
     const isLinked = named !== undefined && ambient !== undefined && named.spanId !== ambient.spanId;
     return {
@@ -140,7 +154,7 @@ export class Telemetry implements ClientTelemetry {
       spanId: newSpanId(),
       parentId: parent?.spanId,
       isSampled: this.#sampler(traceId, parent),
-      traceState: parent && readTracestate(named === undefined ? headers : meta),
+      traceState: traceState === undefined || isSecret(traceState) ? undefined : traceState,
       link: isLinked ? ambient : undefined,
       kind,
       startedAt: this.#clock.now(),
@@ -163,3 +177,7 @@ export const traceMetaOf = ({ traceId, spanId, isSampled, traceState }: StartedS
   traceparent: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`,
   ...(traceState !== undefined && { tracestate: traceState }),
 });
+
+/** Servers that requests describe count as one: a caller can describe any number of them. */
+const serverOf = ({ 'turnbuckle.server.name': name = '' }: Attributes): string =>
+  String(name).startsWith('inline-') ? 'inline' : String(name);

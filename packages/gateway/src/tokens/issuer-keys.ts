@@ -72,7 +72,7 @@ export class IssuerKeys {
       const { data } = z.safeParse(Metadata, await response.json().catch(() => undefined));
       // Must be identical: metadata of another issuer must not provide keys (RFC 8414, section 3.3).
       if (data?.issuer === this.#options.issuer) return data.jwks_uri;
-      throw this.#fail(new Error(`the metadata at ${url} names another issuer`));
+      throw this.#fail(new Error(`the metadata at ${url} names a different issuer`));
     }
     throw this.#fail(new Error('no metadata found'));
   }

@@ -14,7 +14,7 @@ export const TokenRecord = z.strictObject({
     .check(
       z.regex(
         /^[A-Za-z0-9][\w.@-]{0,63}$/,
-        'expected up to 64 letters, digits and the characters . _ @ -, starting with a letter or digit',
+        'expected at most 64 characters (letters, digits, ".", "_", "@", "-"), starting with a letter or digit',
       ),
     ),
   hash: z.string().check(z.regex(/^[0-9a-f]{64}$/)),

@@ -1,16 +1,14 @@
 /** The set-up for the examples of a guide: a home directory with a daemon, and one shell that runs them all. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from '@turnbuckle/testing';
+import { Shell, temporaryDirectory } from '@turnbuckle/testing';
 import { startAuthorizationServer, startProtectedServer } from '@turnbuckle/testing/authorization-server';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.js';
 
 const FILES_SERVER = fileURLToPath(new URL('./files-server.mjs', import.meta.url));
 /** The address of the daemon in the guide. */
 const SHOWN_URL = 'http://127.0.0.1:7420';
-const END = '\u001e';
 
 export interface GuideStage {
   readonly daemon: Daemon;
@@ -55,33 +53,4 @@ export async function openGuideStage(): Promise<GuideStage> {
       await home.remove();
     },
   };
-}
-
-class Shell {
-  readonly #child: ChildProcess;
-  #printed = '';
-  #onPrinted: (() => void) | undefined;
-
-  constructor(env: Record<string, string>, cwd: string) {
-    this.#child = spawn('bash', [], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#child.stdout?.setEncoding('utf8').on('data', (part: string) => {
-      this.#printed += part;
-      this.#onPrinted?.();
-    });
-  }
-
-  async runCommand(command: string): Promise<string> {
-    this.#child.stdin?.write(`${command}\nprintf '${END}'\n`);
-    while (!this.#printed.includes(END))
-      await new Promise<void>((resolve) => {
-        this.#onPrinted = resolve;
-      });
-    const [printed = '', ...rest] = this.#printed.split(END);
-    this.#printed = rest.join(END);
-    return printed;
-  }
-
-  end(): void {
-    this.#child.stdin?.end();
-  }
 }

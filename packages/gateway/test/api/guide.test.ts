@@ -1,8 +1,6 @@
 /** Runs the examples of the guide verbatim, in order, in one shell against one daemon. */
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { waitUntil } from '@turnbuckle/testing';
+import { canRunApiExamples, readApiExamples, waitUntil } from '@turnbuckle/testing';
 import { visit } from '@turnbuckle/testing/authorization-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuideStage, openGuideStage } from './guide-stage.js';
@@ -14,22 +12,10 @@ const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, text = '']) => text,
   );
-const commands = blocks('console').flatMap((text) =>
-  [...text.matchAll(/^\$ (.+)$/gm)].map(([, line = '']) => line),
-);
-const ADD = commands.find((command) => /^api POST +\/api\/servers '/.test(command)) ?? '';
-/** The request that a command sends, such as `GET /api/servers`; undefined if it sends none. */
-const requestOf = (command: string): string | undefined => {
-  const [, method, path] = /^api (\w+) +"?([^\s"?]+)/.exec(command) ?? [];
-  if (path !== undefined) return `${method} ${path}`;
-  const [, asked] = /^curl .*\$TURNBUCKLE([^\s"?]+)/.exec(command) ?? [];
-  return asked && `GET ${asked}`;
-};
-
-const hasShell = await promisify(execFile)('bash', ['-c', 'curl --version']).then(
-  () => true,
-  () => false,
-);
+/** Those of the steward run in its own package. */
+const examples = readApiExamples(guide).filter(({ request }) => !request?.includes('/api/steward'));
+const ADD = examples.find(({ command }) => /^api POST +\/api\/servers '/.test(command))?.command ?? '';
+const hasShell = canRunApiExamples();
 
 let stage: GuideStage;
 /** Placeholders in the guide for ids that are not known in advance. */
@@ -117,15 +103,15 @@ const shown = (json: string): Answer =>
 
 describe.skipIf(!hasShell)('docs/api.md', () => {
   it('has examples, and this test has the expected response to each of their requests', () => {
-    expect(commands.length).toBeGreaterThan(25);
-    const requests = commands.filter((command) => !command.includes('/api/events')).flatMap(requestOf);
-    expect(new Set(requests.filter((request) => request !== undefined))).toEqual(
+    expect(examples.length).toBeGreaterThan(25);
+    const requests = examples.flatMap(({ request }) => request ?? []);
+    expect(new Set(requests.filter((request) => request !== 'GET /api/events'))).toEqual(
       new Set(Object.keys(ANSWERS)),
     );
   });
 
-  it.each(commands.filter((command) => !command.startsWith('curl -N')))('runs: %s', async (command) => {
-    const request = requestOf(command);
+  const once = examples.filter(({ command }) => !command.startsWith('curl -N'));
+  it.each(once)('runs: $command', async ({ command, request }) => {
     if (request === undefined) {
       expect(await stage.runCommand(command)).toBe('');
       return;

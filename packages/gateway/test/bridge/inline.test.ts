@@ -60,7 +60,10 @@ describe('a server that is given in a request', () => {
     await waitUntil(async () => (await call(agent)).body.success === true);
   });
 
-  it('reports a pending approval in time, and the next call uses the answer', async () => {
+  it.each([
+    ['once', 'ok'],
+    ['deny', 'failed'],
+  ])('reports a pending approval in time, and the next call uses the answer "%s"', async (given, outcome) => {
     const patient = await ownDaemon({ ...file, daemon: { ...file.daemon, approvalWaitMs: 1_000 } });
     try {
       const tokens = await TokenStore.open({ stateDir: patient.stateDir });
@@ -70,10 +73,14 @@ describe('a server that is given in a request', () => {
       expect(answer).toMatchObject({ body: { success: false, code: 'APPROVAL_PENDING' } });
       const { approvals } = JSON.parse(await (await patient.fetch('/api/approvals')).text());
       expect(JSON.stringify(answer.body)).toContain(approvals[0].id);
-      await patient.post(`/api/approvals/${approvals[0].id}`, { answer: 'once' });
-      expect(await patient.post('/mcp/call', body, token)).toMatchObject({ body: { success: true } });
+      await patient.post(`/api/approvals/${approvals[0].id}`, { answer: given });
+      const repeated = await patient.post('/mcp/call', body, token);
+      expect(repeated).toMatchObject({ body: { success: given === 'once' } });
       const { calls } = JSON.parse(await (await patient.fetch('/api/calls')).text());
-      expect(calls.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['ok', 'failed']);
+      expect(calls).toMatchObject([
+        { outcome, approval: `${given} by owner` },
+        { outcome: 'failed', code: 'APPROVAL_PENDING' },
+      ]);
     } finally {
       await patient.close();
     }
@@ -121,6 +128,15 @@ describe('an agent that uses a configured server and a server of a request', () 
     expect(JSON.stringify(answer.body)).toContain('this run has read private data');
   });
 
+  it('cannot send it to an address of its own either, whatever that server says about its tools', async () => {
+    await call('web', 'untrusted text');
+    const answer = await call({ url: web.url }, 'anything');
+    expect(answer).toMatchObject({ body: { success: false, code: 'CALL_DENIED' } });
+    expect(JSON.stringify(answer.body)).toContain('this run has read private data');
+    // The configuration says what a server is; without labels or annotations it is nothing.
+    expect(await call('out', 'anything')).toMatchObject({ body: { success: true } });
+  });
+
   it('is neither refused nor hidden for what the request of another brings along as a secret, nor makes it forget one', async () => {
     const word = 'https://git.example/production';
     const bring = (value: string) =>
@@ -138,5 +154,29 @@ describe('an agent that uses a configured server and a server of a request', () 
     for (let count = 0; count < 300; count += 100)
       await Promise.all([...Array(100).keys()].map((index) => bring(`junk-header-number-${count + index}`)));
     expect(await call('out', `take ${SECRET}`)).toMatchObject({ body: { code: 'CALL_DENIED' } });
+  });
+
+  it('has no secret of its own in the log, however many others bring meanwhile', async () => {
+    const own = 'the-key-of-one-agent-77';
+    const body = (headers: Record<string, string>, text: string) => ({
+      endpoint: { url: web.url, headers },
+      tool_name: 'echo',
+      arguments: { text },
+    });
+    const use = () => both.post('/mcp/call', body({ 'x-api-key': own }, `it is ${own}`));
+    const tokens = await TokenStore.open({ stateDir: both.stateDir });
+    const { token: other } = await tokens.create({
+      name: 'flood',
+      can: ['mcp_integration'],
+      access: ['call'],
+    });
+    expect(await use()).toMatchObject({ body: { success: true } });
+    const many = (from: number) =>
+      Object.fromEntries([...Array(200).keys()].map((at) => [`x-${at}-key`, `brought-along-${from + at}`]));
+    for (const from of [0, 1_000, 2_000]) await both.post('/mcp/call', body(many(from), 'junk'), other);
+    expect(await use()).toMatchObject({ body: { success: true } });
+    const { calls } = JSON.parse(await (await both.fetch('/api/calls?limit=10')).text());
+    expect(calls.length).toBeGreaterThanOrEqual(5);
+    expect(JSON.stringify(calls)).not.toContain(own);
   });
 });

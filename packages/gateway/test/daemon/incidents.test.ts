@@ -127,6 +127,37 @@ describe('the incidents of a daemon', () => {
     expect(kinds).toEqual(['server-failed', 'server-recovered']);
   });
 
+  it('what an edit of the file corrects is reported once: a failure, an invalid entry, a problem', async () => {
+    const servers = { dead, wrong: { command: 7 }, kept: fixture('echo') };
+    const { own, logged } = await start({ servers });
+    const kindsOf = (name: string): string[] =>
+      logged().flatMap(({ kind, server }) => (server === name ? [kind] : []));
+    await waitUntil(() => kindsOf('dead').length === 1);
+    own.configure({ servers: { ...servers, kept: { command: 7 } }, daemon: { keepdays: 3 } });
+    await waitUntil(() => kindsOf('kept').length === 1);
+    // While the file cannot be read, nothing is solved.
+    own.configure('{');
+    await waitUntil(() => logged().filter(({ kind }) => kind === 'config-problem').length === 2);
+    own.configure({
+      servers: {
+        dead: fixture('echo'),
+        wrong: fixture('echo'),
+        kept: { ...fixture('echo'), env: { EDITED: '1' } },
+      },
+    });
+    await waitUntil(() => kindsOf('dead').length === 2 && statusOf(own, 'wrong') === 'connected');
+    await waitUntil(() => logged().filter(({ kind }) => kind === 'config-reloaded').length === 3);
+    expect(kindsOf('dead')).toEqual(['server-failed', 'server-recovered']);
+    expect(kindsOf('wrong')).toEqual(['entry-invalid', 'entry-valid']);
+    expect(kindsOf('kept')).toEqual(['entry-invalid', 'entry-valid']);
+    const solved = logged().filter(({ kind }) => kind === 'config-solved');
+    expect(solved.map(({ text }) => text.replace(/ \S+:\d+:\d+:.*$/, ' …')).sort()).toEqual([
+      'This problem of the configuration is solved: …',
+      'This problem of the configuration is solved: …',
+    ]);
+    expect(solved.some(({ text }) => text.includes('keepdays'))).toBe(true);
+  });
+
   it('changed tools are reported with their names', async () => {
     const { own, logged } = await start({
       servers: { lists: fixture('list-changing') },
@@ -162,9 +193,9 @@ describe('the incidents of a daemon', () => {
     await waitUntil(() => logged().filter(({ kind }) => kind === 'config-reloaded').length === 2);
     expect(logged().filter(({ kind }) => kind.includes('config') || kind.includes('entry'))).toMatchObject([
       { kind: 'config-problem', text: expect.stringContaining('wrong') },
-      { kind: 'config-reloaded', text: 'The configuration was read again. Servers: 1 added. Problems: 1.' },
+      { kind: 'config-reloaded', text: 'Configuration reloaded. Servers: 1 added. Problems: 1.' },
       { kind: 'entry-invalid', server: 'echo', text: expect.stringContaining('keeps its previous') },
-      { kind: 'config-reloaded', text: 'The configuration was read again. Servers: 1 removed. Problems: 1.' },
+      { kind: 'config-reloaded', text: 'Configuration reloaded. Servers: 1 removed. Problems: 1.' },
     ]);
   });
 

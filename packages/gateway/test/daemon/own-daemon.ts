@@ -6,8 +6,8 @@ import { type Daemon, type DaemonOptions, startDaemon } from '../../src/daemon/d
 export interface OwnDaemon {
   readonly daemon: Daemon;
   readonly stateDir: string;
-  /** Rewrites the user's config file. */
-  configure(config: object): void;
+  /** Rewrites the user's config file; a text as it is. */
+  configure(config: object | string): void;
   fetch(path: string, init?: RequestInit & { readonly token?: string | undefined }): Promise<Response>;
   /** A POST of JSON, and its answer. */
   post(
@@ -23,7 +23,8 @@ export type Answer = Record<string, unknown>;
 export async function ownDaemon(config: object, options: Partial<DaemonOptions> = {}): Promise<OwnDaemon> {
   const directory = await temporaryDirectory();
   const file = directory.file('mcp.json');
-  const configure = (value: object): void => writeFileSync(file, JSON.stringify(value));
+  const configure = (value: object | string): void =>
+    writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
   configure(config);
   const daemon = await startDaemon({
     version: '0.0.0',

@@ -57,7 +57,7 @@ describe('a route', () => {
       '{"name":"a","more":1}',
       422,
       'ARGUMENTS_INVALID',
-      [{ path: '', message: expect.stringContaining('more') }],
+      [{ path: 'more', message: expect.stringContaining('more') }],
     ],
     ['[]', 422, 'ARGUMENTS_INVALID', [{ path: '', message: expect.any(String) }]],
     ['{"name":', 400, 'REQUEST_INVALID', undefined],

@@ -124,7 +124,7 @@ describe('a flood of incidents', () => {
     expect(suppressed).toMatchObject({
       level: 'warn',
       kind: 'suppressed',
-      text: '9980 more incidents of the kind "server-failed" of server "web" were not reported, because there were too many. The last one: Failure 9999',
+      text: 'Suppressed 9980 more "server-failed" incidents for server "web" because there were too many. The latest: Failure 9999',
       next: 'See the current state: turnbuckle list',
     });
     expect(again).toMatchObject({ text: 'again' });
@@ -137,12 +137,15 @@ describe('a flood of incidents', () => {
       const { log, parsed } = await openLog();
       for (let index = 0; index < 25; index += 1) log.report(failed);
       vi.advanceTimersByTime(60_000);
-      expect(parsed().at(-1)).toMatchObject({ kind: 'suppressed', text: expect.stringMatching(/^5 more/) });
+      expect(parsed().at(-1)).toMatchObject({
+        kind: 'suppressed',
+        text: expect.stringMatching(/^Suppressed 5 more/),
+      });
       log.report(failed);
       log.close();
       expect(parsed().at(-1)).toMatchObject({
         kind: 'suppressed',
-        text: expect.stringMatching(/^1 more incident of/),
+        text: expect.stringMatching(/^Suppressed 1 more "server-failed" incident for/),
       });
     } finally {
       vi.useRealTimers();

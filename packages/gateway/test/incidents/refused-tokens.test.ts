@@ -29,7 +29,7 @@ it.each([
     'turnbuckle token revoke ci, then turnbuckle token create ci',
   ],
   [{ reason: 'revoked', name: 'ci' }, 'the revoked token "ci"', 'turnbuckle token create ci'],
-  [{ reason: 'revoked', name: 'owner' }, 'an old token of the owner', 'turnbuckle token list'],
+  [{ reason: 'revoked', name: 'owner' }, 'an old owner token', 'turnbuckle token list'],
 ] as const)('reports the first refused token at once: %o', (refused, what, next) => {
   const { tokens, reported } = refusals();
   tokens.add(refused, '127.0.0.1');

@@ -95,7 +95,7 @@ describe('each kind of incident of a server', () => {
       level: 'info',
       kind: 'server-recovered',
       server: 'a',
-      text: 'Server "a" is connected after 61 s of failure.',
+      text: 'Server "a" is connected again after failing for 61 s.',
     });
   });
 
@@ -111,7 +111,7 @@ describe('each kind of incident of a server', () => {
     expect(reported.map(({ kind, text }) => [kind, text])).toEqual([
       ['entry-invalid', 'It is CONFIG_INVALID. Server "a" keeps its previous configuration.'],
       ['entry-invalid', 'It is SERVER_LIMIT. Server "a" keeps its previous configuration.'],
-      ['entry-valid', 'The configuration of server "a" is valid again.'],
+      ['entry-valid', 'The configuration for server "a" is valid again.'],
     ]);
   });
 
@@ -155,7 +155,7 @@ describe('changed tools', () => {
     emit('catalog.changed', { ...none, added: ['one', 'two'] });
     emit('catalog.changed', { ...none, changed: ['two'] });
     expect(reported.map(({ level, text }) => [level, text])).toEqual([
-      ['warn', expect.stringMatching(/^These tools of server "a" need your approval.*: "two"\.$/)],
+      ['warn', expect.stringMatching(/^These tools on server "a" need your approval.*: "two"\.$/)],
       [
         'warn',
         expect.stringMatching(/^Server "a" changed its tools: changed "two"\. These tools .*: "two"\.$/),
@@ -205,7 +205,7 @@ const KIND_OF = {
 
 type Step =
   | { readonly do: 'fail'; readonly code: (typeof CODES)[number]; readonly by: 'event' | 'state' }
-  | { readonly do: 'ready' | 'waiting' | 'remove' | 'disable' | 'enable' };
+  | { readonly do: 'ready' | 'waiting' | 'remove' | 'replace' | 'disable' | 'enable' };
 
 const STEP: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -223,6 +223,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
         'ready' as const,
         'waiting' as const,
         'remove' as const,
+        'replace' as const,
         'disable' as const,
         'enable' as const,
       ),
@@ -230,18 +231,21 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What has to be reported: of each outage every kind once, then its end. */
+/** What has to be reported: of each outage every kind once, and again after the server is replaced, then its end. */
 function expected(steps: readonly Step[]): string[] {
   const kinds: string[] = [];
   let outage = new Set<string>();
+  let isOut = false;
   let isEnabled = true;
   for (const step of steps) {
     if (step.do === 'fail') {
       const kind = KIND_OF[step.code];
       if (isEnabled && !outage.has(kind)) kinds.push(kind);
       if (isEnabled) outage.add(kind);
+      isOut ||= isEnabled;
     } else if (step.do !== 'waiting') {
-      if (step.do === 'ready' && outage.size > 0) kinds.push('server-recovered');
+      if (step.do === 'ready' && isOut) kinds.push('server-recovered');
+      isOut &&= step.do === 'replace';
       if (step.do !== 'ready') isEnabled = step.do !== 'disable';
       outage = new Set();
     }
@@ -259,7 +263,10 @@ it('any sequence of state changes yields exactly one report for each incident', 
         else if (step.do === 'fail')
           emit('server.state', { server, from: 'connecting', to: 'failed', error: error(step.code) });
         else if (step.do === 'remove') emit('server.removed', { server });
-        else if (step.do === 'disable' || step.do === 'enable')
+        else if (step.do === 'replace') {
+          emit('server.removed', { server });
+          emit('server.added', { server });
+        } else if (step.do === 'disable' || step.do === 'enable')
           emit('server.toggled', { server, enabled: step.do === 'enable' });
         else emit('server.state', { server, from: 'connecting', to: step.do, error: undefined });
       }

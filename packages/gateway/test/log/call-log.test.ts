@@ -7,6 +7,18 @@ import { openRecorded } from './recorded-runtime.js';
 const agent: Caller = { id: 'agent-7', capabilities: ['mcp_integration'], run: 'session-3' };
 
 describe('the record of a call', () => {
+  it('has no secret in the name of a caller, a run or a request', async () => {
+    const { runtime, log } = await openRecorded({ runtime: { defaultDecision: 'allow' } });
+    const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+    const caller = { id: `me ${secret}`, capabilities: ['mcp_integration'], run: `run ${secret}` };
+    await runtime.callTool('demo', 'echo', { text: 'hi' }, { caller, requestId: `request ${secret}` });
+    await log.flush();
+    expect(await log.get('request [redacted]')).toMatchObject({
+      caller: 'me [redacted]',
+      run: 'run [redacted]',
+    });
+  });
+
   it('has the caller, the tool, the arguments and the outcome', async () => {
     const { runtime, log } = await openRecorded({ runtime: { defaultDecision: 'allow' } });
     await runtime.connectAll();

@@ -246,7 +246,7 @@ it('an agent without a login of its own has no sign-in that anyone could start, 
   ];
   for (const answer of answers) {
     expect(answer).toMatchObject({ code: 'ARGUMENTS_INVALID' });
-    expect(JSON.stringify(answer)).toContain('it uses the sign-in of the server');
+    expect(JSON.stringify(answer)).toContain('It uses the account configured for the server');
   }
 });
 

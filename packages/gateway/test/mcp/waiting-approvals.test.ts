@@ -70,6 +70,22 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     await client.close();
   });
 
+  it('is denied once when it calls again after a "deny" that came meanwhile', async () => {
+    await open();
+    const client = await connect(era);
+    await client.callTool(call);
+    approvals().answer(approvals().pending()[0]?.id ?? '', 'deny', 'ada');
+    expect((await client.callTool(call))._meta).toMatchObject({
+      'turnbuckle/error': { code: 'CALL_DENIED' },
+    });
+    expect(approvals().pending()).toHaveLength(0);
+    expect((await client.callTool(call))._meta).toMatchObject({
+      'turnbuckle/error': { code: 'APPROVAL_PENDING' },
+    });
+    expect(server.calls()).toHaveLength(0);
+    await client.close();
+  });
+
   it.each(['session', 'always'] as const)(
     'requires no approval again after "%s", given while no call waited',
     async (answer) => {
@@ -147,6 +163,20 @@ it('a call over the bridge gets the same, but a call of the owner waits', async 
   expect(isOver).toBe(false);
   approvals().answer(approvals().pending()[0]?.id ?? '', 'once');
   expect(await waiting).toMatchObject({ status: 200 });
+});
+
+it('a call over the bridge is denied by an answer that came when it had ended', async () => {
+  await open();
+  const body = { server: 'up', tool_name: 'wipe', arguments: { path: '/a' }, approval_wait_ms: 1 };
+  const repeat = () => own.post('/mcp/call', body, stage.token);
+  expect((await repeat()).body).toMatchObject({ code: 'APPROVAL_PENDING' });
+  approvals().answer(approvals().pending()[0]?.id ?? '', 'deny', 'ada');
+  expect(await repeat()).toMatchObject({ status: 403, body: { code: 'CALL_DENIED' } });
+  await expect
+    .poll(async () => (await own.fetch('/api/calls?limit=1')).json())
+    .toMatchObject({ calls: [{ code: 'CALL_DENIED', approval: 'deny by ada' }] });
+  expect((await repeat()).body).toMatchObject({ code: 'APPROVAL_PENDING' });
+  expect(server.calls()).toHaveLength(0);
 });
 
 it('an approval is withdrawn when its client leaves and its token ends', async () => {

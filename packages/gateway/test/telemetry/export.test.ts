@@ -178,7 +178,10 @@ describe('the durations', () => {
       telemetry
         .startRequest({
           name: 'tools/call',
-          attributes: { 'gen_ai.tool.name': `tool-${count}` },
+          attributes: {
+            'gen_ai.tool.name': `tool-${count}`,
+            'turnbuckle.server.name': `server-${count % 100}`,
+          },
           spanAttributes: {},
           meta: undefined,
         })

@@ -106,18 +106,18 @@ describe('the other variables', () => {
 
   it('that are malformed are warnings with the name and without the value', () => {
     const MALFORMED: ReadonlyArray<[string, string, RegExp]> = [
-      ['OTEL_SDK_DISABLED', 'secret', /true, false/],
-      ['OTEL_TRACES_EXPORTER', 'zipkin', /otlp, none/],
+      ['OTEL_SDK_DISABLED', 'secret', /true or false/],
+      ['OTEL_TRACES_EXPORTER', 'zipkin', /otlp or none/],
       ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'secret', /http or https URL/],
       ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'ftp://secret', /http or https URL/],
-      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:secret@127.0.0.1', /belong into headers/],
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:secret@127.0.0.1', /put credentials in the headers/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'secret', /key=value/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz-secret', /key=value/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=secret', /valid HTTP header/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'trailer=x', /sets itself/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'Transfer-Encoding=chunked', /sets itself/],
       ['OTEL_EXPORTER_OTLP_HEADERS', 'a=secret%0d%0ab:c', /valid HTTP header/],
-      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /not supported: nothing is exported.*http\/json/],
+      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', /not supported, so nothing is exported.*http\/json/],
       ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', /Using http\/json/],
       ['OTEL_EXPORTER_OTLP_PROTOCOL', 'secret', /Using http\/json/],
       ['OTEL_EXPORTER_OTLP_TIMEOUT', '-1', /whole number.*Using 10000/],

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const page = readFileSync(`${root}docs/threat-model.md`, 'utf8');
-const PACKAGES = ['cli', 'gateway', 'store'];
+const PACKAGES = ['cli', 'gateway', 'steward', 'store'];
 /** The publicly known attacks are numbered. */
 const KNOWN = Array.from({ length: 60 }, (_, index) => `S${index + 1}`);
 /** Attacks on parts that are not built yet: this list only ever gets shorter. */
-const NOT_BUILT = ['S33', 'S34', 'S51', 'S53', 'S54', 'S55', 'S56'];
+const NOT_BUILT = ['S33', 'S34'];
 
 /** The path of a test, from its name on the page. */
 function placeOf(name: string): string {

@@ -18,7 +18,17 @@ export function toEventData<Name extends EventName>(
   event: RuntimeEvents[Name],
   redact: Redact,
 ): unknown {
-  return redactAndTruncate(isSettled(name, event) ? summarise(event, redact) : event, redact);
+  return redactAndTruncate(
+    isSettled(name, event) ? summarise(event, redact) : withoutIdentity(event),
+    redact,
+  );
+}
+
+/** Whose connection it is, by name: an identity is made from the token. */
+function withoutIdentity(event: object): object {
+  if (!('connectionOf' in event) || !isRecord(event.connectionOf)) return event;
+  const { identity: _identity, ...named } = event.connectionOf;
+  return { ...event, connectionOf: named };
 }
 
 /** Errors and output of a server are for tokens that may manage it; undefined: nothing is left to send. */
@@ -35,7 +45,7 @@ const ERROR_KEYS: ReadonlySet<string> = new Set(['error', 'problem']);
 const withoutDetails = (fault: unknown): unknown =>
   isRecord(fault) ? { code: fault.code, server: fault.server, message: HIDDEN_ERROR_MESSAGE } : undefined;
 
-function redactAndTruncate(value: unknown, redact: Redact): unknown {
+export function redactAndTruncate(value: unknown, redact: Redact): unknown {
   const wide = {
     text: LIMITS.text + REDACTION_MARGIN_CHARACTERS,
     all: LIMITS.all + REDACTION_MARGIN_CHARACTERS,

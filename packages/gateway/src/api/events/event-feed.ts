@@ -3,12 +3,17 @@
  * Without subscribers, and a while after the last one, it does not listen to the runtime, so that calls pay nothing.
  */
 import { type Runtime, type RuntimeEvents, TurnbuckleError } from 'turnbuckle';
+import { withoutFiles } from '../../identity/without-file.js';
+import type { PartEventFeed } from '../../parts/part-events.js';
+
 import { type VisibilityTarget, wasFound } from '../visibility.js';
-import { forReadAccess, toEventData } from './event-data.js';
+import { forReadAccess, redactAndTruncate, toEventData } from './event-data.js';
 import { EVENT_NAMES, type EventName } from './event-names.js';
 
 export interface FeedOptions {
   readonly runtime: Pick<Runtime, 'on' | 'redact'>;
+  /** The events of parts. They belong to no server. */
+  readonly parts?: Pick<PartEventFeed, 'listen'> | undefined;
   /** Distinguishes the ids of this process from those of an earlier one. */
   readonly epoch: string;
   readonly now?: (() => number) | undefined;
@@ -19,7 +24,7 @@ export interface FeedOptions {
 }
 
 export interface FeedEvent {
-  readonly name: EventName;
+  readonly name: string;
   /** The server and item it is about; undefined if it belongs to no server. */
   readonly subject: VisibilityTarget | undefined;
   /** The text for tokens that may manage servers. */
@@ -86,8 +91,9 @@ export class EventFeed {
 
   #listen(): void {
     this.#last += 1;
-    const { runtime } = this.#options;
+    const { runtime, parts } = this.#options;
     this.#stops = EVENT_NAMES.map((name) => runtime.on(name, (event) => this.#publish(name, event)));
+    if (parts !== undefined) this.#stops.push(parts.listen((name, data) => this.#publishPart(name, data)));
   }
 
   #stopListening(): void {
@@ -97,20 +103,37 @@ export class EventFeed {
   }
 
   #publish<Name extends EventName>(name: Name, event: RuntimeEvents[Name]): void {
-    const { runtime, epoch, now = Date.now } = this.#options;
-    this.#last += 1;
-    const data = toEventData(name, event, (value) => runtime.redact(value));
-    const at = new Date(now()).toISOString();
-    const textOf = (sent: unknown): string =>
-      `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${JSON.stringify({ type: name, at, data: sent })}\n\n`;
+    const { runtime } = this.#options;
+    const redact = (value: unknown): unknown => runtime.redact(value);
+    const data = toEventData(name, event, redact);
+    const textOf = this.#writer(name);
     const text = textOf(data);
-    const part = forReadAccess(name, data);
-    const fed = {
+    const open = withoutFiles(event);
+    const part = forReadAccess(name, open === event ? data : toEventData(name, open, redact));
+    this.#pass({
       name,
       subject: subjectOf(name, event),
       text,
       readAccessText: part === data ? text : part === undefined ? undefined : textOf(part),
-    };
+    });
+  }
+
+  #publishPart(name: string, event: object): void {
+    const { runtime } = this.#options;
+    const text = this.#writer(name)(redactAndTruncate(event, (value) => runtime.redact(value)));
+    this.#pass({ name, subject: undefined, text, readAccessText: text });
+  }
+
+  /** Gives the event its number and its time. */
+  #writer(name: string): (sent: unknown) => string {
+    const { epoch, now = Date.now } = this.#options;
+    this.#last += 1;
+    const at = new Date(now()).toISOString();
+    return (sent) =>
+      `id: ${epoch}-${this.#last}\nevent: ${name}\ndata: ${JSON.stringify({ type: name, at, data: sent })}\n\n`;
+  }
+
+  #pass(fed: FeedEvent): void {
     this.#kept.push(fed);
     if (this.#kept.length > this.#keep) this.#kept.shift();
     for (const follower of this.#subscribers) follower(fed);

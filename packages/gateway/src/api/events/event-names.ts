@@ -1,5 +1,6 @@
 import type { RuntimeEvents } from 'turnbuckle';
 
+/** An event of the runtime. Parts of the daemon have events besides. */
 export type EventName = keyof RuntimeEvents;
 
 /** A record, so that the compiler reports a missing name. */
@@ -8,6 +9,8 @@ const ALL_NAMES: Readonly<Record<EventName, true>> = {
   'call.settled': true,
   'call.progress': true,
   'call.decided': true,
+  'energy.refused': true,
+  'energy.low': true,
   'approval.asked': true,
   'approval.answered': true,
   'approval.lost': true,
@@ -35,13 +38,11 @@ const ALL_NAMES: Readonly<Record<EventName, true>> = {
 /** All events of the runtime. */
 export const EVENT_NAMES = Object.keys(ALL_NAMES) as readonly EventName[];
 
-/** The events in a list such as `call.settled,server.*`; undefined if an entry matches none. */
-export function parseEventNames(list: string): ReadonlySet<string> | undefined {
+/** The events in a list such as `call.settled,server.*`; undefined if an entry matches none of the known ones. */
+export function parseEventNames(list: string, known: readonly string[]): ReadonlySet<string> | undefined {
   const words = list.split(',').map((word) => word.trim());
   const meant = words.map((word) =>
-    EVENT_NAMES.filter(
-      (name) => name === word || (word.endsWith('.*') && name.startsWith(word.slice(0, -1))),
-    ),
+    known.filter((name) => name === word || (word.endsWith('.*') && name.startsWith(word.slice(0, -1)))),
   );
   return meant.some((names) => names.length === 0) ? undefined : new Set(meant.flat());
 }

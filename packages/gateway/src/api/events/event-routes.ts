@@ -29,7 +29,15 @@ const MAX_READERS = 100;
 export function createEventRoutes(parts: ApiDependencies, limits: EventLimits = {}): readonly ApiRoute[] {
   const { runtime } = parts.configured;
   const { keep, lingerMs, maxReaders = MAX_READERS, ...given } = limits;
-  const feed = new EventFeed({ runtime, epoch: parts.startedAt.toString(36), keep, lingerMs });
+  const { partEvents } = parts;
+  const known = [...EVENT_NAMES, ...(partEvents?.names ?? [])];
+  const feed = new EventFeed({
+    runtime,
+    parts: partEvents,
+    epoch: parts.startedAt.toString(36),
+    keep,
+    lingerMs,
+  });
   /** The identity of each open stream. */
   const readers: string[] = [];
   return [
@@ -37,11 +45,11 @@ export function createEventRoutes(parts: ApiDependencies, limits: EventLimits = 
       method: 'GET',
       path: '/api/events',
       access: 'read',
-      summary: `Stream events as server-sent events: ${EVENT_NAMES.join(', ')}`,
+      summary: `Stream events as server-sent events: ${known.join(', ')}`,
       query: QUERY,
       mediaType: 'text/event-stream',
       handle: (context) => {
-        const names = namesOf(context);
+        const names = namesOf(context, known);
         const { isOwner = false } = context.identity;
         const identity = identityOf(context.caller);
         const own = readers.filter((one) => one === identity).length;
@@ -61,12 +69,12 @@ export function createEventRoutes(parts: ApiDependencies, limits: EventLimits = 
   ];
 }
 
-function namesOf(context: RequestContext): ReadonlySet<string> | undefined {
+function namesOf(context: RequestContext, known: readonly string[]): ReadonlySet<string> | undefined {
   const { types } = readQuery(context, QUERY);
   if (types === undefined) return undefined;
-  const names = parseEventNames(types);
+  const names = parseEventNames(types, known);
   if (names === undefined)
-    throw invalidInput('query', [{ path: 'types', message: `expected one of ${EVENT_NAMES.join(', ')}` }]);
+    throw invalidInput('query', [{ path: 'types', message: `expected one of ${known.join(', ')}` }]);
   return names;
 }
 

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
 import { redactError } from '../../http/redact.js';
 import type { Route } from '../../http/route.js';
+import { withoutFile } from '../../identity/without-file.js';
 import { createEventRoutes, type EventLimits } from '../events/event-routes.js';
 import { createLogQueue } from '../log-access.js';
 import { toOpenApi } from '../shapes/open-api.js';
@@ -12,6 +13,7 @@ import { createApprovalRoutes } from './approval-routes.js';
 import { createCallRoutes } from './call-routes.js';
 import { createCatalogRoutes } from './catalog-routes.js';
 import { createConfigRoutes } from './config-routes.js';
+import { createEnergyRoutes } from './energy-routes.js';
 import { createIncidentRoutes } from './incident-routes.js';
 import { createPinRoutes } from './pin-routes.js';
 import { createProbeRoutes } from './probe-routes.js';
@@ -23,7 +25,7 @@ import { createTokenRoutes } from './token-routes.js';
 
 /** The routes for a server. Their listeners end with the runtime. */
 export function createApiRoutes(parts: ApiDependencies, events: EventLimits = {}): readonly Route[] {
-  const { configured, tokens, version, otherRoutes = [] } = parts;
+  const { configured, tokens, version, otherRoutes = [], partRoutes = [] } = parts;
   const { runtime } = configured;
   const queue = createLogQueue();
   const own: readonly ApiRoute[] = [
@@ -34,12 +36,14 @@ export function createApiRoutes(parts: ApiDependencies, events: EventLimits = {}
     ...createCatalogRoutes(configured),
     ...createCallRoutes(parts, queue),
     ...createIncidentRoutes(parts, queue),
+    ...createEnergyRoutes(parts, queue),
     ...createApprovalRoutes(runtime, tokens),
     ...createRuleRoutes(configured),
     ...withAnyNames(createPinRoutes(runtime)),
     ...createConfigRoutes(parts),
     ...createTokenRoutes(runtime, tokens),
     ...createEventRoutes(parts, events),
+    ...partRoutes,
   ];
   const described: ApiRoute = {
     method: 'GET',
@@ -67,7 +71,8 @@ const withRedactedErrors = (route: ApiRoute, runtime: Pick<Runtime, 'redact'>): 
     try {
       return await route.handle(context);
     } catch (thrown) {
-      throw redactError(thrown, (value) => runtime.redact(value));
+      const shown = context.identity.access.has('admin') ? thrown : withoutFile(thrown);
+      throw redactError(shown, (value) => runtime.redact(value));
     }
   },
 });

@@ -22,7 +22,7 @@ export function createApprovalRoutes(
       method: 'GET',
       path: '/api/approvals',
       access: 'read',
-      summary: 'List calls that wait for approval, oldest first',
+      summary: 'List calls that are waiting for approval, oldest first',
       response: z.object({ approvals: z.array(APPROVAL) }),
       handle: async (context) => {
         const visibility = visibilityOf(runtime, context);
@@ -84,6 +84,6 @@ const answerNotOffered = ({ isCut = false, answers }: ApprovalRequest, answer: s
 const cannotApproveOwnCall = (): TurnbuckleError =>
   new TurnbuckleError(
     'ACCESS_DENIED',
-    'A token cannot approve its own calls or the calls of a related token (its creator, a token that it created, or a token with the same creator).',
+    'A token cannot approve its own calls or calls by a related token (its creator, a token that it created, or a token with the same creator).',
     { hint: 'Answer with an unrelated token, or as the owner: turnbuckle approvals' },
   );

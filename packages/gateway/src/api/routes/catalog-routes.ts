@@ -1,10 +1,12 @@
 /** Tools, resources and prompts of the servers. */
 import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError } from 'turnbuckle';
+import type { PinStatus } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
 import { redactTexts } from '../../http/redact.js';
 import { readQuery } from '../../http/validate.js';
 import { hostOrCaller } from '../../identity/host-or-caller.js';
+import { withoutFiles } from '../../identity/without-file.js';
 import { ANY_OBJECT, DECISION, PIN, TOOL } from '../shapes/shapes.js';
 import { visibilityOf } from '../visibility.js';
 import { toPin } from './pin-routes.js';
@@ -44,7 +46,12 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
         const { caller } = visibilityOf(runtime, context);
         const found = await runtime.visibleTools(caller, search);
         const meant = found.filter((tool) => (server ?? tool.server) === tool.server);
-        return { tools: await redactTexts(meant.map(toToolSummary), runtime) };
+        return {
+          tools: await redactTexts(
+            meant.map((tool) => toToolSummary(tool, runtime)),
+            runtime,
+          ),
+        };
       },
     },
     {
@@ -62,12 +69,13 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
             hint: 'List tools: GET /api/tools.',
           });
         const { server, tool, inputSchema, outputSchema } = found;
+        const decision = runtime.decide({ server, tool, caller: hostOrCaller(context.caller) });
         const whole = {
-          ...toToolSummary(found),
+          ...toToolSummary(found, runtime),
           inputSchema,
           outputSchema,
           pin: pinOf(runtime, found),
-          decision: runtime.decide({ server, tool, caller: hostOrCaller(context.caller) }),
+          decision: context.identity.access.has('admin') ? decision : withoutFiles(decision),
         };
         return redactTexts(whole, runtime);
       },
@@ -81,7 +89,7 @@ function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/resources',
       access: 'read',
-      summary: 'List resources and resource templates of connected servers',
+      summary: 'List resources and resource templates on connected servers',
       query: SERVER_QUERY,
       response: z.object({ resources: z.array(ITEM), templates: z.array(ITEM) }),
       handle: async (context) => {
@@ -99,7 +107,7 @@ function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/prompts',
       access: 'read',
-      summary: 'List prompts of connected servers',
+      summary: 'List prompts on connected servers',
       query: SERVER_QUERY,
       response: z.object({ prompts: z.array(ITEM) }),
       handle: async (context) => {
@@ -112,7 +120,7 @@ function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
   ];
 }
 
-const toToolSummary = (found: CatalogTool): Record<string, unknown> => {
+const toToolSummary = (found: CatalogTool, runtime: Runtime): Record<string, unknown> => {
   const { name, server, tool, displayName, title, description, annotations, native } = found;
   return {
     ...{ name, server, tool, displayName, title, description, annotations },
@@ -121,13 +129,16 @@ const toToolSummary = (found: CatalogTool): Record<string, unknown> => {
       return found.flags;
     },
     native,
+    estimatedEnergyCost: native ? undefined : runtime.energy?.estimate(found),
   };
 };
 
 /** An unreadable pin file blocks calls, but the tool is still shown. */
 function pinOf(runtime: Runtime, { server, tool }: CatalogTool): unknown {
   try {
-    const pin = runtime.pins.list().find((one) => one.server === server && one.tool === tool);
+    const isMeant = (one: PinStatus): boolean =>
+      one.server === server && one.tool === tool && one.agent === undefined;
+    const pin = runtime.pins.list().find(isMeant);
     return pin && toPin(pin);
   } catch {
     return undefined;

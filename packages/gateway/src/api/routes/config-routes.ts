@@ -67,8 +67,9 @@ export function createConfigRoutes({ configured, onConfigChanged }: ApiDependenc
       handle: async (context) => {
         requireUnrestricted(runtime, context);
         await readOptionalJson(context, EMPTY_OBJECT);
-        const { config, added, removed, changed, errors } = await configured.reload();
-        onConfigChanged?.();
+        const reload = await configured.reload();
+        const { config, added, removed, changed, errors } = reload;
+        onConfigChanged?.(added.length + removed.length + changed.length > 0 ? reload : undefined);
         return redactTexts(
           { added, removed, changed, errors, problems: config.problems.map(toErrorData) },
           runtime,

@@ -62,7 +62,7 @@ export function createIncidentRoutes(parts: ApiDependencies, queue: FairQueue): 
       method: 'GET',
       path: '/api/incidents',
       access: 'read',
-      summary: 'List incidents of servers and of the daemon, newest first',
+      summary: 'List incidents for servers and the daemon, newest first',
       query: QUERY,
       response: RESPONSE,
       handle: (context) => find(context, readQuery(context, QUERY)),
@@ -72,7 +72,7 @@ export function createIncidentRoutes(parts: ApiDependencies, queue: FairQueue): 
       path: '/api/servers/:name/incidents',
       anyNames: true,
       access: 'read',
-      summary: 'List incidents of one server, newest first',
+      summary: 'List incidents for one server, newest first',
       query: SERVER_QUERY,
       response: RESPONSE,
       handle: (context) => {

@@ -54,7 +54,7 @@ export function createProbeRoutes(parts: ApiDependencies): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/daemon',
       access: 'read',
-      summary: 'Show the version, start time and process of the daemon',
+      summary: "Show the daemon's version, start time and process",
       response: z.object({ version: z.string(), startedAt: z.string(), node: z.string(), pid: z.number() }),
       handle: () => ({
         version,

@@ -1,10 +1,12 @@
 /** The rules in effect, and testing what they decide. */
 
-import type { ConfiguredRuntime } from 'turnbuckle';
+import type { ConfiguredRuntime, Runtime } from 'turnbuckle';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
 import { redactTexts } from '../../http/redact.js';
+import type { RequestContext } from '../../http/request-context.js';
 import { readJson } from '../../http/validate.js';
+import { withoutFiles, withoutPlace } from '../../identity/without-file.js';
 import { ANY_OBJECT, DECISION, PLACED_RULE } from '../shapes/shapes.js';
 import { requireUnrestricted } from '../visibility.js';
 
@@ -44,7 +46,8 @@ export function createRuleRoutes({ runtime, config }: ConfiguredRuntime): readon
       handle: (context) => {
         requireUnrestricted(runtime, context);
         const { toolApprovalRequired = true, pins = 'approved', flows = 'ask' } = config().settings;
-        return clean({ rules: runtime.rules, toolApprovalRequired, pins, flows });
+        const rules = isManager(context) ? runtime.rules : runtime.rules.map(withoutPlace);
+        return clean({ rules, toolApprovalRequired, pins, flows });
       },
     },
     {
@@ -58,8 +61,18 @@ export function createRuleRoutes({ runtime, config }: ConfiguredRuntime): readon
       response: TESTED,
       handle: async (context) => {
         requireUnrestricted(runtime, context);
-        return clean(runtime.explain(await readJson(context, TEST_BODY)));
+        const explained = runtime.explain(await readJson(context, TEST_BODY));
+        return clean(isManager(context) ? explained : withoutPlaces(explained));
       },
     },
   ];
 }
+
+const isManager = ({ identity }: RequestContext): boolean => identity.access.has('admin');
+
+/** The files of the rules are for those who may manage them. */
+const withoutPlaces = ({ decision, passed, ...rest }: ReturnType<Runtime['explain']>): object => ({
+  ...rest,
+  decision: withoutFiles(decision),
+  passed: passed.map((skipped) => ({ ...skipped, placed: withoutPlace(skipped.placed) })),
+});

@@ -59,9 +59,7 @@ function createActionRoutes(view: ServerLookup): readonly ApiRoute[] {
       runtime.disconnect(name),
     ),
     act('reconnect', 'Disconnect a server and connect it again', (name) => runtime.reconnect(name)),
-    act('refresh', 'Read the tools, resources and prompts of a server again', (name) =>
-      runtime.refresh(name),
-    ),
+    act('refresh', "Reload a server's tools, resources and prompts", (name) => runtime.refresh(name)),
     {
       method: 'POST',
       path: '/api/servers/:name/ping',

@@ -57,7 +57,7 @@ export function createSignInRoutes(configured: ConfiguredRuntime): readonly ApiR
       method: 'GET',
       path,
       access: 'read',
-      summary: 'Show whether a server is signed in, and when the sign-in expires',
+      summary: 'Show the sign-in status for a server, and when its credentials expire',
       query: QUERY,
       response: STATUS,
       handle: async (context) => {
@@ -113,7 +113,7 @@ const nothingToPaste = ({ server }: SignInTarget): TurnbuckleError =>
 /** A token that only reads sees the account of its own caller. */
 function requireOwnAgent({ agent }: SignInTarget, context: RequestContext): void {
   if (agent === undefined || agent === context.caller.id || readerAccessOf(context).isManager) return;
-  throw new TurnbuckleError('ACCESS_DENIED', 'This token may not see the sign-in of another agent.', {
+  throw new TurnbuckleError('ACCESS_DENIED', "This token is not allowed to see another agent's account.", {
     hint: 'Use a token with "admin" access.',
   });
 }

@@ -62,7 +62,7 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiDependencies['tok
       method: 'DELETE',
       path: '/api/tokens/:name',
       access: 'admin',
-      summary: "Revoke a token; the owner's token is replaced by a new one",
+      summary: "Revoke a token; revoking the owner's token replaces it with a new one",
       response: z.object({ revoked: z.string() }),
       handle: async (context) => {
         requireUnrestricted(runtime, context);

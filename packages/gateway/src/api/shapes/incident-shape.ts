@@ -11,15 +11,16 @@ export const INCIDENT = z.object({
   number: z
     .number()
     .register(z.globalRegistry, { description: 'Position in the log. Newer incidents have higher numbers.' }),
-  at: z.string().register(z.globalRegistry, { description: 'When it was reported.' }),
+  at: z.string().register(z.globalRegistry, { description: 'When the incident was reported.' }),
   level: INCIDENT_LEVEL,
   kind: INCIDENT_KIND,
-  server: z
-    .optional(z.string())
-    .register(z.globalRegistry, { description: 'Name of the server. Absent if it is about the daemon.' }),
+  server: z.optional(z.string()).register(z.globalRegistry, {
+    description: 'Name of the server. Absent if the incident is about the daemon.',
+  }),
   code: z.optional(z.string()).register(z.globalRegistry, { description: 'Error code.' }),
   text: z.string().register(z.globalRegistry, {
-    description: 'What happened. Without "admin" access, only the meaning of its kind.',
+    description:
+      'What happened. Without "admin" access, this is only a general description of the incident kind.',
   }),
   next: z
     .optional(z.string())

@@ -39,6 +39,8 @@ export const TOOL = z.object({
   annotations: z.optional(ANNOTATIONS),
   flags: z.array(z.string()),
   native: z.boolean(),
+  /** The energy that a call probably costs. Absent for native tools. */
+  estimatedEnergyCost: z.optional(z.number()),
 });
 
 const DECIDING_RULE = z.object({
@@ -58,6 +60,7 @@ export const DECISION = z.object({
   rule: z.optional(DECIDING_RULE),
   pin: z.optional(z.enum(['changed', 'new', 'unreadable'])),
   flow: z.optional(z.boolean()),
+  budget: z.optional(ANY_OBJECT),
   otherwise: z.optional(z.string()),
 });
 
@@ -72,6 +75,7 @@ export const PLACED_RULE = z.object({
 export const PIN = z.object({
   server: z.string(),
   tool: z.string(),
+  agent: z.optional(z.string()),
   hash: z.string(),
   by: z.string(),
   pinnedAt: z.string(),

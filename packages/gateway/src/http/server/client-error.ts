@@ -20,7 +20,7 @@ const ERROR_RESPONSES: Readonly<Record<string, ErrorResponse>> = {
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     code: 'REQUEST_TOO_LARGE',
-    error: 'The chunk extensions of the body are too large.',
+    error: 'The chunk extensions in the body are too large.',
     hint: 'Send the body without chunk extensions.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {

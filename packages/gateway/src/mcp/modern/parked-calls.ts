@@ -205,7 +205,7 @@ class ParkedCall {
     }
     throw new RpcError(
       CODES.internal,
-      'The call ended while it waited for client input, and its result was too large to keep',
+      'The call finished before the client sent the requested input, and its result is too large to store',
     );
   }
 

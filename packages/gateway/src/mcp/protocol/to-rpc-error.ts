@@ -1,6 +1,7 @@
 /** Converts our errors to JSON-RPC errors: those of a server pass unchanged, others get our message. */
 import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS, isRecord } from 'turnbuckle/host';
+import { withoutFile } from '../../identity/without-file.js';
 import { CODES, type Params, RpcError } from './protocol.js';
 
 const HTTP_STATUS_BY_CODE: Readonly<Record<number, number>> = {
@@ -11,7 +12,8 @@ const HTTP_STATUS_BY_CODE: Readonly<Record<number, number>> = {
 };
 
 /** The error of a request that has no other way to report a failure. */
-export function toRpcError(thrown: unknown): RpcError {
+export function toRpcError(caught: unknown): RpcError {
+  const thrown = withoutFile(caught);
   if (thrown instanceof RpcError) return thrown;
   if (!(thrown instanceof TurnbuckleError))
     return new RpcError(CODES.internal, 'Internal error in the gateway');
@@ -42,7 +44,8 @@ const PROTOCOL_ERROR_CODES = new Set<string>([
 ]);
 
 /** A failed tool call as a result that the model can read; undefined if the protocol has an error for it. */
-export function toToolFailure(thrown: unknown): Params | undefined {
+export function toToolFailure(caught: unknown): Params | undefined {
+  const thrown = withoutFile(caught);
   if (!(thrown instanceof TurnbuckleError) || PROTOCOL_ERROR_CODES.has(thrown.code)) return undefined;
   const { code, message, hint, server, tool } = thrown;
   return {

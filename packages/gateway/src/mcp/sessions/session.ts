@@ -4,11 +4,13 @@ import {
   Cancellation,
   type CancelSignal,
   type ClientResponder,
+  identityOf,
   isRecord,
   SERVED_REVISIONS,
   writeInSlices,
   writeJson,
 } from 'turnbuckle/host';
+import { hostOrCaller } from '../../identity/host-or-caller.js';
 import type { ServerSpan } from '../../telemetry/server-span.js';
 import type { McpDispatcher } from '../dispatcher.js';
 import { type DispatcherResult, isResponseText } from '../dispatcher-request.js';
@@ -109,8 +111,9 @@ export class Session {
     this.#cleanups = [
       viewContext.changes.listen((kind) => push(noticeText(`notifications/${kind}/list_changed`, {}))),
       viewContext.runtime.on('server.notice', (notice) => {
-        const { server, level, told } = notice;
+        const { server, level, told, connectionOf } = notice;
         if (told || !isAtLeast(level, this.#level) || !viewContext.dispatcher.view.hasServer(server)) return;
+        if (!usesConnection(this.caller, connectionOf)) return;
         if (viewContext.dispatcher.mayKnow(server, this.caller)) push(serverNoticeText(notice));
       }),
     ];
@@ -337,6 +340,13 @@ const endSubscription = (watching: Promise<() => Promise<void>>): Promise<void> 
   watching.then((end) => end()).catch(() => {});
 
 type ServerNotice = RuntimeEvents['server.notice'];
+
+/** Whether a message on this connection is for the caller. */
+function usesConnection(caller: Caller, owner: ServerNotice['connectionOf']): boolean {
+  if (owner === undefined) return true;
+  if (owner === 'host') return caller.isHost === true || hostOrCaller(caller) === undefined;
+  return owner.identity === identityOf(caller) && (owner.run === undefined || owner.run === caller.run);
+}
 
 /** Shared by all sessions. */
 const noticeTexts = new WeakMap<ServerNotice, string>();

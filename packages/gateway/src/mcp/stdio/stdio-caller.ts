@@ -60,7 +60,7 @@ const sanitizeName = (name: string): string =>
 
 const notAName = (name: string): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', `Invalid agent name "${name.slice(0, 140)}".`, {
-    hint: 'Use at most 64 letters, digits and the characters . _ @ -. The names "owner" and "host" are reserved.',
+    hint: 'Use at most 64 characters (letters, digits, ".", "_", "@", "-"), starting with a letter or digit. The names "owner" and "host" are reserved.',
   });
 
 const notACapability = (word: string): TurnbuckleError =>
