@@ -1,0 +1,206 @@
+/** The steward over HTTP: requests, their status, approvals of installs, and pausing. */
+import { type ApiRoute, EMPTY_OBJECT, readJson, readOptionalJson, readQuery } from '@turnbuckle/gateway';
+import { TurnbuckleError } from 'turnbuckle';
+import { secretKey, type Vault } from 'turnbuckle/host';
+import * as z from 'zod/mini';
+import type { InputField } from '../install/entry-template.js';
+import type { InstallApproval } from '../queue/install-approvals.js';
+import { PRIORITIES, REQUEST_KINDS } from '../requests/request.js';
+import { REQUEST_STATES } from '../requests/request-status.js';
+import type { StewardHost } from './steward-host.js';
+
+export interface StewardRoutesOptions {
+  /** Undefined while the steward is disabled. */
+  readonly host: () => StewardHost | undefined;
+  readonly vault: () => Pick<Vault, 'set'>;
+}
+
+const REQUEST_BODY = z.strictObject({
+  type: z.enum(REQUEST_KINDS),
+  params: z.record(z.string(), z.unknown()),
+  priority: z.optional(z.enum(PRIORITIES)),
+});
+const LIST_QUERY = z.strictObject({
+  state: z.optional(z.enum(REQUEST_STATES)),
+  limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(500))),
+});
+const CANCEL_BODY = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(2_000))) });
+const ANSWER_BODY = z.strictObject({
+  answer: z.enum(['yes', 'no']),
+  /** For the fields of the approval. Secrets go to the vault, and nowhere else. */
+  values: z.optional(z.record(z.string().check(z.maxLength(256)), z.string().check(z.maxLength(16_384)))),
+});
+const STATUS = z.looseObject({ requestId: z.string(), state: z.enum(REQUEST_STATES) });
+const APPROVAL = z.looseObject({ id: z.string(), requestId: z.string() });
+
+export function createStewardRoutes(options: StewardRoutesOptions): readonly ApiRoute[] {
+  return [...createRequestRoutes(options), ...createApprovalRoutes(options), ...createModeRoutes(options)];
+}
+
+function createRequestRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/steward/requests',
+      access: 'admin',
+      summary: 'Ask the steward to add, remove, test, modify or search for servers',
+      body: REQUEST_BODY,
+      response: z.object({ requestId: z.string() }),
+      handle: async (context) => {
+        const { type, params, priority } = await readJson(context, REQUEST_BODY);
+        return { requestId: await requireHost(host).request({ type, params, priority }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/steward/requests',
+      access: 'admin',
+      summary: 'List requests to the steward, newest first',
+      query: LIST_QUERY,
+      response: z.object({ requests: z.array(STATUS) }),
+      handle: async (context) => {
+        const { state, limit } = readQuery(context, LIST_QUERY);
+        return { requests: await requireHost(host).queue.listRequests({ states: state && [state], limit }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/steward/requests/:id',
+      access: 'admin',
+      summary: 'Show one request with its progress and result',
+      response: STATUS,
+      handle: ({ parameters: { id = '' } }) => requireHost(host).statusFor(id, undefined),
+    },
+    {
+      method: 'POST',
+      path: '/api/steward/requests/:id/cancel',
+      access: 'admin',
+      summary: 'Cancel a request; what it has done so far is undone',
+      body: CANCEL_BODY,
+      response: STATUS,
+      handle: async (context) => {
+        const { reason = 'cancelled over the API' } = await readOptionalJson(context, CANCEL_BODY);
+        return requireHost(host).queue.cancelRequest(context.parameters.id ?? '', reason);
+      },
+    },
+  ];
+}
+
+function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly ApiRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/steward/approvals',
+      access: 'admin',
+      summary: 'List what the steward needs your approval for',
+      response: z.object({ approvals: z.array(APPROVAL) }),
+      handle: async () => ({ approvals: await requireHost(host).approvals() }),
+    },
+    {
+      method: 'POST',
+      path: '/api/steward/approvals/:id',
+      access: 'admin',
+      summary: 'Approve or refuse; secrets in the values are stored in the vault',
+      body: ANSWER_BODY,
+      response: APPROVAL,
+      handle: async (context) => {
+        const { answer, values = {} } = await readJson(context, ANSWER_BODY);
+        const steward = requireHost(host);
+        const approval = await findApproval(steward, context.parameters.id ?? '');
+        const plain = answer === 'yes' ? await storeSecrets(approval, values, vault()) : {};
+        const by = context.identity.isOwner === true ? 'the owner' : context.caller.id;
+        const answered = await steward.queue.answerApproval(approval.id, {
+          answer,
+          answeredBy: by,
+          values: plain,
+        });
+        return { ...answered };
+      },
+    },
+  ];
+}
+
+async function findApproval(host: StewardHost, id: string): Promise<InstallApproval> {
+  const found = (await host.approvals()).find((approval) => approval.id === id);
+  if (found !== undefined) return found;
+  throw new TurnbuckleError('PATH_UNKNOWN', `There is no pending approval "${id}".`, {
+    hint: 'List what is pending: turnbuckle steward approvals',
+  });
+}
+
+/** The values that are no secrets. A missing required value is reported before anything is stored. */
+async function storeSecrets(
+  { fields, id }: InstallApproval,
+  values: Readonly<Record<string, string>>,
+  vault: Pick<Vault, 'set'>,
+): Promise<Record<string, string>> {
+  const known = fields as readonly InputField[];
+  const unknown = Object.keys(values).find((name) => !known.some((field) => field.name === name));
+  if (unknown !== undefined) throw fieldFault(id, `"${unknown}" is not one of its fields`);
+  const missing = known.find(
+    (field) => field.isRequired && field.default === undefined && !Object.hasOwn(values, field.name),
+  );
+  if (missing !== undefined) throw fieldFault(id, `a value for "${missing.name}" is required`);
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const { isSecret, secretName } = known.find((field) => field.name === name) ?? {};
+    if (isSecret !== true) plain[name] = value;
+    else if (secretName !== undefined) await vault.set(secretKey(secretName), value);
+  }
+  return plain;
+}
+
+const fieldFault = (id: string, why: string): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', `The approval "${id}" was not answered: ${why}.`, {
+    hint: 'Show its fields: turnbuckle steward approvals',
+  });
+
+function createModeRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[] {
+  const modes = ['pause', 'resume', 'start', 'stop'] as const;
+  return [
+    ...modes.map(
+      (mode): ApiRoute => ({
+        method: 'POST',
+        path: `/api/steward/${mode}`,
+        access: 'admin',
+        summary: MODE_SUMMARIES[mode],
+        body: EMPTY_OBJECT,
+        response: z.object({ paused: z.boolean(), stopped: z.boolean() }),
+        handle: async (context) => {
+          await readOptionalJson(context, EMPTY_OBJECT);
+          const { queue } = requireHost(host);
+          await queue[mode]();
+          return queue.mode();
+        },
+      }),
+    ),
+    {
+      method: 'GET',
+      path: '/api/steward',
+      access: 'admin',
+      summary: 'Show whether the steward is enabled, paused or working',
+      response: z.looseObject({ enabled: z.boolean() }),
+      handle: async () => {
+        const steward = host();
+        if (steward === undefined) return { enabled: false };
+        const pendingApprovals = (await steward.approvals()).length;
+        return { enabled: true, ...steward.mode(), isActive: steward.isActive, pendingApprovals };
+      },
+    },
+  ];
+}
+
+const MODE_SUMMARIES = {
+  pause: 'Pause the steward; running steps are interrupted and repeated later',
+  resume: 'Let the steward go on after a pause',
+  start: 'Let the steward work again after a stop',
+  stop: 'Stop the steward until it is started again',
+} as const;
+
+function requireHost(host: () => StewardHost | undefined): StewardHost {
+  const found = host();
+  if (found !== undefined) return found;
+  throw new TurnbuckleError('PATH_UNKNOWN', 'The steward is disabled.', {
+    hint: 'Enable it: remove "subAgentEnabled": false from your configuration.',
+  });
+}

@@ -1,0 +1,152 @@
+/** Known bad versions of servers: checked in every plan, and for the dependencies of what is installed. */
+import { TurnbuckleError } from 'turnbuckle';
+import { readFileText } from 'turnbuckle/host';
+import * as z from 'zod/mini';
+import { comparePackageVersions } from './identifiers.js';
+import type { PackageType } from './installable-record.js';
+
+const short = z.string().check(z.minLength(1), z.maxLength(500));
+
+const advisory = z.strictObject({
+  id: short,
+  type: z.enum(['npm', 'pypi', 'oci', 'mcpb', 'nuget']),
+  identifier: short,
+  /** One of the ranges has to match; all versions if there is none. `below` is not part of a range. */
+  affected: z._default(
+    z.array(z.strictObject({ from: z.optional(short), below: z.optional(short) })).check(z.maxLength(100)),
+    [],
+  ),
+  level: z._default(z.enum(['refuse', 'warn']), 'refuse'),
+  text: short,
+});
+
+export type Advisory = z.output<typeof advisory>;
+
+const MAX_FILE_BYTES = 8 * 1_024 * 1_024;
+const FILE = z.array(advisory).check(z.maxLength(10_000));
+
+const FILESYSTEM = [{ below: '0.6.4' }, { from: '2025.0.0', below: '2025.7.1' }];
+
+export const KNOWN_ADVISORIES: readonly Advisory[] = [
+  {
+    id: 'CVE-2025-53109',
+    type: 'npm',
+    identifier: '@modelcontextprotocol/server-filesystem',
+    affected: FILESYSTEM,
+    level: 'refuse',
+    text: 'symbolic links lead out of the allowed directories; fixed in 2025.7.1',
+  },
+  {
+    id: 'CVE-2025-53110',
+    type: 'npm',
+    identifier: '@modelcontextprotocol/server-filesystem',
+    affected: FILESYSTEM,
+    level: 'refuse',
+    text: 'directories whose names begin like an allowed one are accessible; fixed in 2025.7.1',
+  },
+  {
+    id: 'CVE-2025-68143, CVE-2025-68144, CVE-2025-68145, CVE-2026-27735',
+    type: 'pypi',
+    identifier: 'mcp-server-git',
+    affected: [{ below: '2026.1.14' }],
+    level: 'refuse',
+    text: 'tools reach files and repositories outside of the configured one; fixed in 2026.1.14',
+  },
+  {
+    id: 'server-postgres-read-only-escape',
+    type: 'npm',
+    identifier: '@modelcontextprotocol/server-postgres',
+    affected: [{ below: '0.6.3' }],
+    level: 'refuse',
+    text: 'a query can end the read-only transaction and write; there is no fixed version',
+  },
+  {
+    id: 'CVE-2025-53967',
+    type: 'npm',
+    identifier: 'figma-developer-mcp',
+    affected: [{ below: '0.6.3' }],
+    level: 'refuse',
+    text: 'arguments of a tool are run by a shell; fixed in 0.6.3',
+  },
+  {
+    id: 'CVE-2025-54994',
+    type: 'npm',
+    identifier: '@akoskm/create-mcp-server-stdio',
+    affected: [{ below: '0.0.13' }],
+    level: 'refuse',
+    text: 'arguments of a tool are run by a shell; fixed in 0.0.13',
+  },
+  {
+    id: 'CVE-2025-54994',
+    type: 'npm',
+    identifier: 'create-mcp-server-stdio',
+    affected: [],
+    level: 'refuse',
+    text: 'arguments of a tool are run by a shell',
+  },
+  {
+    id: 'postmark-mcp-2025-09',
+    type: 'npm',
+    identifier: 'postmark-mcp',
+    affected: [{ from: '1.0.16' }],
+    level: 'refuse',
+    text: 'sends a copy of every mail to its author',
+  },
+  {
+    id: 'postmark-mcp-2025-09',
+    type: 'npm',
+    identifier: 'postmark-mcp',
+    affected: [{ below: '1.0.16' }],
+    level: 'warn',
+    text: 'later versions send a copy of every mail to their author',
+  },
+  {
+    id: 'CVE-2025-6514',
+    type: 'npm',
+    identifier: 'mcp-remote',
+    affected: [{ below: '0.1.16' }],
+    level: 'refuse',
+    text: 'a server can run commands on this machine; fixed in 0.1.16',
+  },
+];
+
+/** The advisories for a package version. Names of PyPI packages are compared as PyPI does. */
+export function findAdvisories(
+  list: readonly Advisory[],
+  wanted: { readonly type: PackageType; readonly identifier: string; readonly version: string },
+): Advisory[] {
+  const { type, identifier, version } = wanted;
+  const isAffected = ({ affected }: Advisory): boolean =>
+    affected.length === 0 ||
+    affected.some(
+      ({ from, below }) =>
+        (from === undefined || comparePackageVersions(version, from) >= 0) &&
+        (below === undefined || comparePackageVersions(version, below) < 0),
+    );
+  return list.filter(
+    (one) =>
+      one.type === type &&
+      normalName(type, one.identifier) === normalName(type, identifier) &&
+      isAffected(one),
+  );
+}
+
+const normalName = (type: PackageType, name: string): string =>
+  type === 'pypi' ? name.toLowerCase().replace(/[-_.]+/g, '-') : name;
+
+/** The known advisories and those of a file (a JSON array of the same objects). Rejects with CONFIG_INVALID. */
+export async function readAdvisories(file: string): Promise<readonly Advisory[]> {
+  const fault = (what: string, cause?: unknown): TurnbuckleError =>
+    new TurnbuckleError('CONFIG_INVALID', `The list of advisories ${file} ${what}.`, {
+      hint: 'Write a JSON array of objects with id, type, identifier, affected, level and text.',
+      cause,
+    });
+  try {
+    const parsed = FILE.safeParse(JSON.parse(await readFileText(file, { maxBytes: MAX_FILE_BYTES })));
+    if (parsed.success) return [...KNOWN_ADVISORIES, ...parsed.data];
+    const [issue] = parsed.error.issues;
+    throw fault(`is not valid: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  } catch (error) {
+    throw error instanceof TurnbuckleError ? error : fault('cannot be read', error);
+  }
+}

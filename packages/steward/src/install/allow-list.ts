@@ -1,0 +1,85 @@
+/** Which packages may be installed at all: rules of the user. Without a rule that matches, nothing is. Pure. */
+import { compileGlob } from 'turnbuckle/host';
+import * as z from 'zod/mini';
+import { type InstallRefusal, refuse } from './refusal.js';
+
+export const INSTALL_KINDS = ['npm', 'pypi', 'oci', 'mcpb', 'nuget', 'remote'] as const;
+
+export type InstallKind = (typeof INSTALL_KINDS)[number];
+
+const pattern = z
+  .string()
+  .check(
+    z.minLength(1),
+    z.maxLength(500),
+    z.regex(/^(?!.*\*\*)[^\p{Cc}]*$/u, 'expected a pattern for each segment, without **'),
+  );
+
+const rule = z
+  .strictObject({
+    type: z.optional(z.enum(INSTALL_KINDS)),
+    /** Of npm packages: `@acme`. */
+    scope: z.optional(
+      z.string().check(z.regex(/^@[a-z0-9][a-z0-9._~-]*$/, 'expected a scope such as @acme')),
+    ),
+    /** The name or address of the package; `*` and `?` match within a segment. */
+    name: z.optional(pattern),
+    /** Of the registry record, such as `io.github.acme`; only if the registry has verified the namespace. */
+    namespace: z.optional(pattern),
+  })
+  .check(z.refine((one) => Object.keys(one).length > 0, 'expected type, scope, name or namespace'));
+
+const httpsOrigin = z.url({ protocol: /^https?$/ });
+
+/** The settings of installing. */
+export const INSTALL_SETTINGS_SCHEMA = z.strictObject({
+  allow: z._default(z.array(rule).check(z.maxLength(1_000)), []),
+  /** Younger versions are installed only after a warning. */
+  minAgeDays: z._default(z.number().check(z.gte(0), z.lte(3_650)), 7),
+  registries: z.optional(
+    z.strictObject({
+      /** Instead of that of the machine's npm configuration. */
+      npm: z.optional(httpsOrigin),
+      /** The origins that bundles (mcpb) are downloaded from. */
+      mcpb: z.optional(z.array(httpsOrigin).check(z.maxLength(100))),
+    }),
+  ),
+});
+
+export type InstallSettings = z.output<typeof INSTALL_SETTINGS_SCHEMA>;
+export type AllowRule = z.output<typeof rule>;
+
+/** What is about to be installed. */
+export interface AllowSubject {
+  readonly type: InstallKind;
+  /** The name of the package, or the address of a bundle or remote server. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Whether the registry has verified who owns the namespace. */
+  readonly verified: boolean;
+}
+
+/** Undefined if a rule allows it. */
+export function checkAllowed(rules: readonly AllowRule[], subject: AllowSubject): InstallRefusal | undefined {
+  if (rules.some((one) => matches(one, subject))) return undefined;
+  const { type, name } = subject;
+  return refuse(
+    `${type === 'remote' ? 'The remote server' : `The ${type} package`} ${name} is not allowed.`,
+    `To allow it, add this rule to "allow": ${JSON.stringify({ type, name: escapePattern(name) })}`,
+  );
+}
+
+function matches({ type, scope, name, namespace }: AllowRule, subject: AllowSubject): boolean {
+  return (
+    (type === undefined || type === subject.type) &&
+    (scope === undefined || (subject.type === 'npm' && subject.name.startsWith(`${scope}/`))) &&
+    (name === undefined || matchesPattern(name, subject.name)) &&
+    // Anybody can write a namespace into a record.
+    (namespace === undefined || (subject.verified && matchesPattern(namespace, subject.namespace)))
+  );
+}
+
+const matchesPattern = (text: string, value: string): boolean =>
+  compileGlob(text, { crossSlashes: false })(value);
+
+const escapePattern = (name: string): string => name.replace(/[*?\\]/g, '\\$&');

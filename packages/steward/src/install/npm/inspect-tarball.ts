@@ -1,0 +1,148 @@
+/** Looks into the file of a package before npm does: how much is in it, and whether everything stays in its directory. */
+import { createGunzip } from 'node:zlib';
+
+export interface TarballLimits {
+  readonly maxFiles: number;
+  readonly maxBytes: number;
+}
+
+export interface TarballContent {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+const BLOCK = 512;
+/** Names in extended headers. */
+const MAX_META_BYTES = 64 * 1_024;
+
+/** What is wrong with the tarball, as the end of a sentence. */
+export class TarballFault extends Error {}
+
+/** Rejects with a TarballFault. Unpacks in the background and keeps nothing. */
+export async function inspectTarball(data: Uint8Array, limits: TarballLimits): Promise<TarballContent> {
+  const reader = new TarReader(limits);
+  const gunzip = createGunzip();
+  gunzip.end(data);
+  try {
+    for await (const part of gunzip) reader.push(part as Buffer);
+  } catch (error) {
+    if (error instanceof TarballFault) throw error;
+    throw new TarballFault('is not a valid archive');
+  } finally {
+    gunzip.destroy();
+  }
+  return reader.content;
+}
+
+/** Reads headers and skips contents. */
+class TarReader {
+  readonly #limits: TarballLimits;
+  #rest: Buffer = Buffer.alloc(0);
+  /** Bytes of content, and of padding, to skip. */
+  #skip = 0;
+  /** Bytes of an extended header that are collected. */
+  #meta: { readonly type: string; readonly size: number } | undefined;
+  #longName: string | undefined;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(limits: TarballLimits) {
+    this.#limits = limits;
+  }
+
+  get content(): TarballContent {
+    return { files: this.#files, bytes: this.#bytes };
+  }
+
+  push(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes > this.#limits.maxBytes)
+      throw new TarballFault(`unpacks to more than ${this.#limits.maxBytes} bytes`);
+    let data = part;
+    if (this.#skip > 0) {
+      const skipped = Math.min(this.#skip, data.length);
+      this.#skip -= skipped;
+      data = data.subarray(skipped);
+    }
+    if (data.length === 0) return;
+    this.#rest = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data]);
+    while (this.#step());
+  }
+
+  /** One header, or one extended header with its content; false if there is not enough data. */
+  #step(): boolean {
+    if (this.#meta !== undefined) return this.#readMeta(this.#meta);
+    if (this.#rest.length < BLOCK) return false;
+    const header = this.#rest.subarray(0, BLOCK);
+    this.#rest = this.#rest.subarray(BLOCK);
+    if (header.every((byte) => byte === 0)) return true;
+    const type = String.fromCharCode(header[156] ?? 0);
+    const size = readSize(header);
+    if (type === 'x' || type === 'g' || type === 'L' || type === 'K') {
+      if (size > MAX_META_BYTES) throw new TarballFault('has a name that is too long');
+      this.#meta = { type, size };
+      return true;
+    }
+    this.#checkEntry(header, type);
+    this.#skipContent(size);
+    return true;
+  }
+
+  #readMeta({ type, size }: { readonly type: string; readonly size: number }): boolean {
+    const padded = Math.ceil(size / BLOCK) * BLOCK;
+    if (this.#rest.length < padded) return false;
+    const text = this.#rest.toString('utf8', 0, size);
+    this.#rest = this.#rest.subarray(padded);
+    this.#meta = undefined;
+    if (type === 'L') this.#longName = text.replace(/\0+$/, '');
+    else if (type === 'x' || type === 'g') this.#longName = paxPath(text) ?? this.#longName;
+    return true;
+  }
+
+  #checkEntry(header: Buffer, type: string): void {
+    const prefix = header.toString('latin1', 257, 262) === 'ustar' ? field(header, 345, 155) : '';
+    const name =
+      this.#longName ?? (prefix === '' ? field(header, 0, 100) : `${prefix}/${field(header, 0, 100)}`);
+    this.#longName = undefined;
+    this.#files += 1;
+    if (this.#files > this.#limits.maxFiles)
+      throw new TarballFault(`has more than ${this.#limits.maxFiles} files`);
+    const shown = JSON.stringify(name.slice(0, 200));
+    if (isOutside(name)) throw new TarballFault(`has the entry ${shown}, which is outside of its directory`);
+    if (type === '1' || type === '2') throw new TarballFault(`has the entry ${shown}, which is a link`);
+    if (!'0\u000057'.includes(type))
+      throw new TarballFault(`contains ${shown}, which is neither a regular file nor a directory`);
+  }
+
+  #skipContent(size: number): void {
+    const padded = Math.ceil(size / BLOCK) * BLOCK;
+    const here = Math.min(padded, this.#rest.length);
+    this.#rest = this.#rest.subarray(here);
+    this.#skip = padded - here;
+  }
+}
+
+const isOutside = (name: string): boolean =>
+  /^([/\\]|[A-Za-z]:)/.test(name) || name.split(/[/\\]/).includes('..') || name.includes('\0');
+
+const field = (header: Buffer, start: number, length: number): string => {
+  const bytes = header.subarray(start, start + length);
+  const end = bytes.indexOf(0);
+  return bytes.toString('utf8', 0, end === -1 ? length : end);
+};
+
+function readSize(header: Buffer): number {
+  // Large sizes are binary, with the highest bit set.
+  if (((header[124] ?? 0) & 0x80) !== 0) throw new TarballFault('has a file that is too large');
+  const size = Number.parseInt(field(header, 124, 12).trim() || '0', 8);
+  if (!Number.isSafeInteger(size) || size < 0) throw new TarballFault('is not a valid archive');
+  return size;
+}
+
+function paxPath(text: string): string | undefined {
+  for (const line of text.split('\n')) {
+    const found = /^\d+ path=(.*)$/.exec(line);
+    if (found !== null) return found[1];
+  }
+  return undefined;
+}

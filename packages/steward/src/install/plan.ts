@@ -1,0 +1,188 @@
+/**
+ * Decides from a record what would be installed and run, exactly, or why nothing is. Pure: what has to be looked up
+ * (`PackageFacts`) is given; `prepare.ts` does both.
+ */
+import { findAdvisories, KNOWN_ADVISORIES } from './advisories.js';
+import { checkAllowed } from './allow-list.js';
+import { showCommand } from './entry-template.js';
+import { identifierFault, isEntryName } from './identifiers.js';
+import {
+  type Choice,
+  cannotInstall,
+  type InstallPlan,
+  type KindOptions,
+  type KindPlan,
+  type PlanOptions,
+} from './install-plan.js';
+import type { InstallablePackage, InstallableRecord, InstallableRemote } from './installable-record.js';
+import { planMcpb } from './mcpb/plan-mcpb.js';
+import { planNpm } from './npm/plan-npm.js';
+import { planOci } from './oci.js';
+import { planPypi } from './pypi.js';
+import { RecordFault, RecordInputs } from './record-inputs.js';
+import { type InstallRefusal, isRefusal, refuse } from './refusal.js';
+import { planRemote } from './remote.js';
+
+const DAY_MS = 24 * 3_600_000;
+const MAX_OFFERS = 50;
+
+/** The first package or remote of the record that may be installed; otherwise why none may. */
+export function choosePackage(record: InstallableRecord, options: PlanOptions): Choice | InstallRefusal {
+  if (!isEntryName(options.serverName))
+    return refuse(
+      `"${options.serverName.slice(0, 100)}" is not a name for a server.`,
+      'Use letters, digits, ".", "-" and "_", at most 100.',
+    );
+  const offers = [
+    ...(record.packages ?? []).map((one) => ({ type: one.registryType, offer: one })),
+    ...(record.remotes ?? []).map((one) => ({ type: 'remote' as const, offer: one })),
+  ].slice(0, MAX_OFFERS);
+  const wanted = offers.filter(({ offer }) => isWanted(offer, options.package));
+  const refusals: InstallRefusal[] = [];
+  for (const { offer } of wanted) {
+    const choice = checkOffer(record, offer, options);
+    if (!isRefusal(choice)) return choice;
+    refusals.push(choice);
+  }
+  const [first] = refusals;
+  if (first === undefined)
+    return refuse(
+      `${record.name} has no ${options.package === undefined ? 'package and no remote' : `package ${options.package.identifier}`}.`,
+      'Choose another server of the registry.',
+    );
+  const others = refusals.slice(1).map(({ reason }) => reason);
+  return others.length === 0 ? first : { ...first, reason: [first.reason, ...new Set(others)].join(' ') };
+}
+
+function isWanted(offer: InstallablePackage | InstallableRemote, wanted: PlanOptions['package']): boolean {
+  if (wanted === undefined) return true;
+  if (!('registryType' in offer)) return wanted.type === 'remote' && wanted.identifier === offer.url;
+  return (
+    wanted.type === offer.registryType &&
+    wanted.identifier === offer.identifier &&
+    (wanted.version === undefined || wanted.version === offer.version)
+  );
+}
+
+function checkOffer(
+  record: InstallableRecord,
+  offer: InstallablePackage | InstallableRemote,
+  options: PlanOptions,
+): Choice | InstallRefusal {
+  const namespace = record.name.split('/')[0] ?? '';
+  const subject = { namespace, verified: options.verified === true };
+  const { allow } = options.settings;
+  if (!('registryType' in offer))
+    return (
+      checkAllowed(allow, { ...subject, type: 'remote', name: offer.url }) ?? {
+        kind: 'remote',
+        remote: offer,
+      }
+    );
+  const { registryType: kind, identifier, version, transport } = offer;
+  const fault = identifierFault(kind, identifier, version);
+  if (fault !== undefined)
+    return refuse(
+      `The ${kind} package of ${record.name} is refused because ${fault}.`,
+      'Only exact names and exact versions are installed. Report this record to its registry.',
+    );
+  const name = kind === 'oci' ? identifier.replace(/[:@](?!.*\/).*$/, '') : identifier;
+  const denied = checkAllowed(allow, { ...subject, type: kind, name });
+  if (denied !== undefined) return denied;
+  if (kind === 'nuget')
+    return cannotInstall(identifier, 'NuGet packages need the .NET SDK, which is not supported');
+  if (transport.type !== 'stdio')
+    return cannotInstall(
+      identifier,
+      `it listens on a port of its own (${transport.type.slice(0, 30)}), and only stdio is supported`,
+    );
+  return { kind, package: offer };
+}
+
+/** The plan for a record, or the reason why there is none. */
+export function planInstall(record: InstallableRecord, options: PlanOptions): InstallPlan | InstallRefusal {
+  const choice = choosePackage(record, options);
+  if (isRefusal(choice)) return choice;
+  const identifier = choice.kind === 'remote' ? choice.remote.url : choice.package.identifier;
+  const version = (choice.kind === 'remote' ? undefined : choice.package.version) ?? record.version;
+  const found =
+    choice.kind === 'remote'
+      ? []
+      : findAdvisories(options.advisories ?? KNOWN_ADVISORIES, { type: choice.kind, identifier, version });
+  const bad = found.find(({ level }) => level === 'refuse');
+  if (bad !== undefined)
+    return {
+      ...refuse(
+        `${identifier} ${version} is refused: ${bad.text} (${bad.id}).`,
+        'Choose a fixed version or another server.',
+      ),
+      advisory: bad.id,
+    };
+  const inputs = new RecordInputs(options.serverName);
+  const own = planKind(choice, { ...options, inputs });
+  if (isRefusal(own)) return own;
+  const { server, directory, file } = own;
+  return {
+    kind: choice.kind,
+    serverName: options.serverName,
+    identifier,
+    version: own.version ?? version,
+    ...(options.facts !== undefined && choice.kind !== 'remote' && { integrity: options.facts.integrity }),
+    ...(directory !== undefined && { directory }),
+    ...(file !== undefined && { file }),
+    inputs: inputs.fields,
+    server,
+    shown: {
+      command:
+        server.type === 'stdio' ? showCommand(server, inputs.fields, options.values) : [showUrl(server.url)],
+      warnings: [
+        ...found.map(({ text, id }) => `${text} (${id})`),
+        ...commonWarnings(record, options),
+        ...(own.warnings ?? []),
+      ],
+    },
+  };
+}
+
+const showUrl = (url: ReadonlyArray<string | { readonly input: string }>): string =>
+  url.map((piece) => (typeof piece === 'string' ? piece : `<${piece.input}>`)).join('');
+
+function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefusal {
+  try {
+    if (choice.kind === 'remote') return planRemote(choice.remote, options);
+    if (choice.kind === 'npm') return planNpm(choice.package, options);
+    if (choice.kind === 'mcpb') return planMcpb(choice.package, options);
+    return choice.kind === 'pypi' ? planPypi(choice.package, options) : planOci(choice.package, options);
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error;
+    const what = choice.kind === 'remote' ? choice.remote.url : choice.package.identifier;
+    return refuse(
+      `${what} is refused because its record ${error.message}.`,
+      'Report this record to its registry.',
+    );
+  }
+}
+
+function commonWarnings(record: InstallableRecord, options: PlanOptions): string[] {
+  const { facts, settings, now, verified, similarTo, sandbox } = options;
+  const ageDays = facts?.publishedAt === undefined ? undefined : (now - facts.publishedAt) / DAY_MS;
+  const namespace = record.name.split('/')[0] ?? '';
+  return [
+    ...(ageDays !== undefined && ageDays < settings.minAgeDays
+      ? [`this version was published ${formatAge(ageDays)} ago, less than ${settings.minAgeDays} days`]
+      : []),
+    ...(verified === true ? [] : [`nobody has verified who owns the namespace ${namespace}`]),
+    ...(similarTo === undefined ? [] : [`the name resembles that of ${similarTo}, which is better known`]),
+    ...(facts?.hasInstallScripts === true
+      ? ['the package has install scripts, which are not run; it may not work without them']
+      : []),
+    ...(facts?.deprecated === undefined ? [] : [`the package is deprecated: ${facts.deprecated}`]),
+    ...(sandbox ? [] : ['there is no sandbox: the server runs with all your rights']),
+  ];
+}
+
+function formatAge(days: number): string {
+  if (days >= 2) return `${Math.floor(days)} days`;
+  const hours = Math.max(0, Math.floor(days * 24));
+  return `${hours} ${hours === 1 ? 'hour' : 'hours'}`;
+}

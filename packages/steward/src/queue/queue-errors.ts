@@ -1,0 +1,27 @@
+/** Why the queue refuses something. */
+import { TurnbuckleError } from 'turnbuckle';
+
+export const unknownRequest = (id: string): TurnbuckleError =>
+  new TurnbuckleError('PATH_UNKNOWN', `The steward has no request with the id "${id}".`, {
+    hint: 'The request may have ended long ago. List the requests, and use the id of one of them.',
+  });
+
+export const idTaken = (id: string): TurnbuckleError =>
+  new TurnbuckleError('NAME_TAKEN', `A different request with the id "${id}" exists.`, {
+    hint: 'Send the request with a new id, such as a random UUID.',
+  });
+
+export const tooManyOpen = (limit: number): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', `The steward has ${limit} open requests, which is the limit.`, {
+    hint: 'Wait until some have ended, or cancel some.',
+  });
+
+export const unknownApproval = (id: string): TurnbuckleError =>
+  new TurnbuckleError('PATH_UNKNOWN', `No install approval has the id "${id}".`, {
+    hint: 'The request may have ended. List the pending install approvals.',
+  });
+
+export const approvalClosed = (id: string, why: string): TurnbuckleError =>
+  new TurnbuckleError('ARGUMENTS_INVALID', `The install approval "${id}" ${why}.`, {
+    hint: 'The answer was not recorded. Send the request again if the server is still needed.',
+  });

@@ -1,0 +1,74 @@
+/** The tables of the steward, as steps that each bring them one version further. Steps are never changed, only added. */
+import { openWorkDatabase, type WorkDatabase } from '@turnbuckle/store';
+
+const QUEUE_STEPS: readonly string[] = [
+  `
+  CREATE TABLE steward_requests (
+    number       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id           TEXT NOT NULL UNIQUE,
+    kind         TEXT NOT NULL,
+    params       TEXT NOT NULL,
+    priority     INTEGER NOT NULL,
+    timestamp    TEXT NOT NULL,
+    requested_by TEXT,
+    state        TEXT NOT NULL,
+    step         TEXT,                        -- the next one; NULL: the first
+    data         TEXT NOT NULL DEFAULT '{}',  -- results of the finished steps
+    progress     INTEGER NOT NULL DEFAULT 0,
+    message      TEXT NOT NULL,
+    energy       INTEGER NOT NULL DEFAULT 0,  -- thousandths of a unit
+    result       TEXT,
+    error        TEXT,
+    waiting_for  TEXT,
+    ending       TEXT,                        -- 'cancel' or 'fail': its steps are being undone
+    owner        TEXT,
+    lease_until  INTEGER,
+    attempt      INTEGER NOT NULL DEFAULT 0,  -- how often it was claimed
+    losses       INTEGER NOT NULL DEFAULT 0,  -- how many workers ended in the current step
+    queued_at    INTEGER NOT NULL,
+    finished_at  INTEGER
+  );
+  CREATE INDEX steward_requests_open ON steward_requests (priority, number) WHERE finished_at IS NULL;
+  CREATE INDEX steward_requests_finished ON steward_requests (finished_at) WHERE finished_at IS NOT NULL;
+
+  CREATE TABLE steward_messages (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    type       TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    data       TEXT NOT NULL,
+    at         INTEGER NOT NULL
+  );
+
+  CREATE TABLE energy_spent (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    source TEXT NOT NULL,
+    ref    TEXT NOT NULL UNIQUE,
+    amount INTEGER NOT NULL,                  -- thousandths of a unit
+    at     INTEGER NOT NULL,
+    taken  INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX energy_spent_untaken ON energy_spent (number) WHERE taken = 0;
+
+  CREATE TABLE steward_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+  CREATE TABLE install_approvals (
+    id          TEXT PRIMARY KEY,
+    request_id  TEXT NOT NULL,
+    step        TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    fields      TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    answer      TEXT,
+    answered_by TEXT,
+    answered_at INTEGER,
+    "values"    TEXT,                         -- never secrets
+    UNIQUE (request_id, step)
+  );
+  CREATE INDEX install_approvals_pending ON install_approvals (expires_at) WHERE answer IS NULL;
+  `,
+];
+
+/** Opens the file with the tables of the steward. It blocks the thread that uses it: never the loop of the daemon. */
+export const openStewardDatabase = (file: string): Promise<WorkDatabase> =>
+  openWorkDatabase({ file, part: 'steward', steps: QUEUE_STEPS });

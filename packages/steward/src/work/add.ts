@@ -1,0 +1,244 @@
+/**
+ * Adds a server: find it, ask a person, install exactly what was approved, test it in quarantine, and only then write
+ * it to the config file. Each step is recorded; what is cancelled or fails leaves nothing behind.
+ */
+import { TurnbuckleError } from 'turnbuckle';
+import { editServers, secretKey } from 'turnbuckle/host';
+import { type Installed, install } from '../install/install.js';
+import { uninstall } from '../install/install-directory.js';
+import type { InstallPlan } from '../install/install-plan.js';
+import { prepareInstall } from '../install/prepare-install.js';
+import { isRefusal } from '../install/refusal.js';
+import type { TestReport } from '../quarantine/report.js';
+import type { RequestParams } from '../requests/request.js';
+import type { Step, StepContext } from '../workers/step.js';
+import { askPerson } from './ask.js';
+import type { ShownCandidate } from './candidates.js';
+import { readConfiguration } from './configured-server.js';
+import { findRecord } from './find-record.js';
+import { chooseServerName } from './server-name.js';
+import type { WorkServices } from './services.js';
+import { testEntry } from './test-entry.js';
+
+type Context = StepContext<WorkServices>;
+
+/** What the steps leave for each other. */
+interface AddData {
+  readonly plan?: InstallPlan;
+  readonly alternatives?: readonly ShownCandidate[];
+  readonly values?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly granted?: readonly string[];
+  readonly installed?: Installed;
+  readonly report?: TestReport;
+}
+
+const dataOf = ({ data }: Context): AddData => data as AddData;
+
+function required<Key extends keyof AddData>(context: Context, key: Key): NonNullable<AddData[Key]> {
+  const value = dataOf(context)[key];
+  if (value === undefined) throw new Error(`The previous step did not save "${key}".`);
+  return value as NonNullable<AddData[Key]>;
+}
+
+const plan: Step<WorkServices> = {
+  name: 'plan',
+  run: async ({ request, signal, progress, services }) => {
+    const params = request.params as RequestParams<'add_server'>;
+    const { work, programs, npm, fetchPackages } = services;
+    const options = {
+      serverName: 'server',
+      settings: work.install,
+      programs,
+      root: work.packageRoot,
+      now: services.now(),
+      sandbox: work.hasSandbox,
+    };
+    progress(10, 'Looking for the server in the registries.');
+    const found = await findRecord(params, services, { plan: options, signal });
+    const { servers } = await readConfiguration(services);
+    const serverName = chooseServerName(params.serverName, found.record.name, (name) => servers.has(name));
+    progress(50, `Reading what is published about ${found.record.name}.`);
+    const { record, alternatives, verified, similarTo, package: exact } = found;
+    const planned = await prepareInstall(record, {
+      ...options,
+      serverName,
+      fetch: fetchPackages,
+      npm,
+      signal,
+      verified,
+      ...(similarTo !== undefined && { similarTo }),
+      ...(exact !== undefined && { package: exact }),
+      ...(params.values !== undefined && { values: params.values }),
+    });
+    if (isRefusal(planned)) throw new TurnbuckleError('CALL_DENIED', planned.reason, { hint: planned.hint });
+    return { data: { plan: planned, alternatives } };
+  },
+};
+
+const approve: Step<WorkServices> = {
+  name: 'approve',
+  run: async (context) => {
+    const { serverName, identifier, version, integrity, inputs, shown } = required(context, 'plan');
+    const approval = askPerson(context, {
+      step: 'approve',
+      subject: {
+        action: 'install',
+        server: serverName,
+        summary: `Installing ${identifier} ${version} as server "${serverName}"`,
+        details: [
+          `command: ${shown.command.join(' ')}`,
+          ...(integrity === undefined ? [] : [`integrity: ${integrity}`]),
+          ...(dataOf(context).alternatives ?? []).map(
+            ({ name, description }) => `alternative: ${name}: ${description}`,
+          ),
+        ],
+        warnings: shown.warnings,
+      },
+      fields: inputs,
+    });
+    if (approval === undefined) return { waitFor: 'approval' };
+    const { values: given } = context.request.params as RequestParams<'add_server'>;
+    const stored = await storedSecrets(required(context, 'plan'), context.services);
+    const granted = Object.keys(approval.values ?? {});
+    return { data: { values: { ...given, ...approval.values }, secrets: stored, granted } };
+  },
+};
+
+/** The names of secret inputs that are in the vault by now. */
+async function storedSecrets({ inputs }: InstallPlan, { vault }: WorkServices): Promise<string[]> {
+  const names: string[] = [];
+  for (const { name, isSecret, secretName } of inputs)
+    if (isSecret && secretName !== undefined && (await vault.get(secretKey(secretName))) !== undefined)
+      names.push(name);
+  return names;
+}
+
+const installPackage: Step<WorkServices> = {
+  name: 'install',
+  run: async (context) => {
+    const { signal, progress, services } = context;
+    const { work, npm, programs, fetchPackages, environment } = services;
+    const planned = required(context, 'plan');
+    const { values, secrets, granted } = dataOf(context);
+    progress(10, `Installing ${planned.identifier} ${planned.version}.`);
+    const installed = await install(planned, {
+      fetch: fetchPackages,
+      npm,
+      npmFile: programs.npm,
+      signal,
+      settings: work.install,
+      environment,
+      values: onlyInputs(planned, values),
+      secrets,
+      granted,
+    });
+    return { data: { installed } };
+  },
+  undo: async (context) => {
+    const { directory } = dataOf(context).plan ?? {};
+    if (directory !== undefined && !(await isInUse(directory, context.services))) await uninstall(directory);
+  },
+};
+
+/** Values for inputs that the package does not have are ignored: a caller cannot know them before. */
+function onlyInputs(
+  { inputs }: InstallPlan,
+  values: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const known = new Set(inputs.filter(({ isSecret }) => !isSecret).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => known.has(name)));
+}
+
+/** Another server may have been installed from the same package. */
+async function isInUse(directory: string, services: WorkServices): Promise<boolean> {
+  const { servers } = await readConfiguration(services);
+  return [...servers.values()].some(({ entry }) =>
+    JSON.stringify(entry).includes(JSON.stringify(directory).slice(1, -1)),
+  );
+}
+
+const test: Step<WorkServices> = {
+  name: 'test',
+  run: async (context) => {
+    const { signal, progress, services } = context;
+    const { serverName } = required(context, 'plan');
+    const { entry, directory } = required(context, 'installed');
+    progress(10, `Testing server "${serverName}" in quarantine.`);
+    const report = await testEntry({ name: serverName, entry, directory, signal }, services);
+    if (report.verdict !== 'fail') return { data: { report } };
+    throw new TurnbuckleError(
+      'RESULT_INVALID',
+      `Server "${serverName}" failed its test: ${describeFindings(report)}`,
+      { server: serverName, hint: 'It was removed again. Choose another server or version.' },
+    );
+  },
+};
+
+const describeFindings = ({ findings, verdict }: TestReport): string =>
+  findings
+    .filter(({ level }) => level === verdict)
+    .slice(0, 3)
+    .map(({ where, text }) => `${where}: ${text}`)
+    .join('; ');
+
+/** A test with warnings is a second question: what was approved before did not have them. */
+const confirm: Step<WorkServices> = {
+  name: 'confirm',
+  run: async (context) => {
+    const { serverName } = required(context, 'plan');
+    const report = required(context, 'report');
+    if (report.verdict === 'pass') return {};
+    const approval = askPerson(context, {
+      step: 'confirm',
+      subject: {
+        action: 'enable',
+        server: serverName,
+        summary: `Enabling server "${serverName}", whose test has warnings`,
+        details: report.tools.map(({ name }) => `tool: ${name}`),
+        warnings: report.findings
+          .filter(({ level }) => level !== 'note')
+          .map(({ where, text }) => `${where}: ${text}`),
+      },
+    });
+    return approval === undefined ? { waitFor: 'approval' } : {};
+  },
+};
+
+const configure: Step<WorkServices> = {
+  name: 'configure',
+  run: async (context) => {
+    const { services } = context;
+    const { serverName, identifier, version } = required(context, 'plan');
+    const { entry, directory, packageHash } = required(context, 'installed');
+    const { servers } = await readConfiguration(services);
+    // A worker may have been ended after it had written the entry.
+    const isWritten = JSON.stringify(servers.get(serverName)?.entry) === JSON.stringify(entry);
+    if (!isWritten)
+      await editServers(services.work.configFile, [{ action: 'add', name: serverName, config: entry }]);
+    const report = required(context, 'report');
+    const tools = report.tools.map(({ name }) => name);
+    return {
+      messages: [{ type: 'tool_available', data: { serverName, tools } }],
+      done: { serverName, identifier, version, directory, packageHash, tools, report },
+    };
+  },
+  undo: async (context) => {
+    const { plan: planned, installed } = dataOf(context);
+    if (planned === undefined || installed === undefined) return;
+    const { servers } = await readConfiguration(context.services);
+    const written = servers.get(planned.serverName)?.entry;
+    // An entry of that name that somebody else wrote is not touched.
+    if (JSON.stringify(written) !== JSON.stringify(installed.entry)) return;
+    await editServers(context.services.work.configFile, [{ action: 'remove', name: planned.serverName }]);
+  },
+};
+
+export const ADD_STEPS: ReadonlyArray<Step<WorkServices>> = [
+  plan,
+  approve,
+  installPackage,
+  test,
+  confirm,
+  configure,
+];

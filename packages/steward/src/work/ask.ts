@@ -1,0 +1,45 @@
+/** Asks a person, and lets the step wait until there is an answer. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { InputField } from '../install/entry-template.js';
+import type { InstallApproval } from '../queue/install-approvals.js';
+import type { StepContext } from '../workers/step.js';
+import type { WorkServices } from './services.js';
+
+export interface Question {
+  readonly step: string;
+  /** What the person reads; every text in it may be untrusted. */
+  readonly subject: ApprovalSubject;
+  readonly fields?: readonly InputField[] | undefined;
+}
+
+/** What would happen after a yes. */
+export interface ApprovalSubject {
+  readonly action: 'install' | 'enable' | 'modify' | 'remove';
+  readonly server: string;
+  readonly summary: string;
+  /** The exact command or address, or the lines of a diff. */
+  readonly details: readonly string[];
+  readonly warnings: readonly string[];
+  readonly requestedBy?: string;
+}
+
+/** The approval once it is answered with yes; undefined: not answered yet. CALL_DENIED for a no. */
+export function askPerson(
+  { request, services }: Pick<StepContext<WorkServices>, 'request' | 'services'>,
+  { step, subject, fields = [] }: Question,
+): InstallApproval | undefined {
+  const { requestedBy } = request;
+  const asked = services.approvals.ask({
+    step,
+    subject: { ...subject, ...(requestedBy !== undefined && { requestedBy }) },
+    fields,
+    expiresAt: services.now() + services.work.approvalMs,
+  });
+  if (asked.answer === undefined) return undefined;
+  if (asked.answer === 'yes') return asked;
+  throw new TurnbuckleError(
+    'CALL_DENIED',
+    `${subject.summary} was not approved (${asked.answer}${asked.answeredBy === undefined ? '' : ` by ${asked.answeredBy}`}).`,
+    { server: subject.server, hint: 'Nothing was changed. Send another request if you need something else.' },
+  );
+}

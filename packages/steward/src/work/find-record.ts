@@ -1,0 +1,106 @@
+/** The record of the server to add: named exactly, or the best candidate for a purpose that may be installed here. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { PlanOptions } from '../install/install-plan.js';
+import type { InstallableRecord } from '../install/installable-record.js';
+import { choosePackage } from '../install/plan.js';
+import { type InstallRefusal, isRefusal } from '../install/refusal.js';
+import type { Candidate } from '../registry/ranking.js';
+import type { RequestParams } from '../requests/request.js';
+import { type ShownCandidate, toShownCandidate } from './candidates.js';
+import type { WorkServices } from './services.js';
+
+export interface FoundRecord {
+  readonly record: InstallableRecord;
+  readonly verified: boolean;
+  readonly similarTo?: string;
+  readonly package?: PlanOptions['package'];
+  /** What else was found, for whoever decides. */
+  readonly alternatives: readonly ShownCandidate[];
+}
+
+type AddParams = RequestParams<'add_server'>;
+
+const MAX_CANDIDATES = 20;
+const MAX_ALTERNATIVES = 5;
+const SIMILAR = /similar to ["“]?([^\s"”]+)/;
+
+/** Rejects with TOOL_UNKNOWN if nothing fits, or with the reason why what fits must not be installed. */
+export async function findRecord(
+  params: AddParams,
+  { registry }: Pick<WorkServices, 'registry'>,
+  options: { readonly plan: PlanOptions; readonly signal: AbortSignal },
+): Promise<FoundRecord> {
+  const { registryName, package: exact, purpose, serverName } = params;
+  if (registryName !== undefined) return findByName(registryName, params, { registry, ...options });
+  if (exact !== undefined) return toFound(recordOf(exact), params);
+  const words = [purpose, serverName].filter((text) => text !== undefined).join(' ');
+  const candidates = await registry.search(words, { limit: MAX_CANDIDATES, signal: options.signal });
+  return chooseCandidate(candidates, words, options.plan);
+}
+
+async function findByName(
+  name: string,
+  params: AddParams,
+  { registry, signal }: Pick<WorkServices, 'registry'> & { readonly signal: AbortSignal },
+): Promise<FoundRecord> {
+  const record = await registry.get(name, undefined, signal);
+  if (record === undefined)
+    throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server "${name}".`, {
+      hint: 'Search for servers by what they do: turnbuckle search <purpose>',
+    });
+  // Only a search knows what it resembles, and whether its namespace is verified.
+  const found = await registry.search(name, { limit: MAX_CANDIDATES, signal });
+  const candidate = found.find((one) => one.record.name === name);
+  return { ...toFound(record, params), ...signalsOf(candidate) };
+}
+
+/** Nothing is chosen for good here: a person sees exactly what would be installed, and the alternatives. */
+function chooseCandidate(candidates: readonly Candidate[], words: string, plan: PlanOptions): FoundRecord {
+  const refusals: InstallRefusal[] = [];
+  for (const candidate of candidates) {
+    const { record, verified } = candidate;
+    const choice = choosePackage(record, { ...plan, verified });
+    if (isRefusal(choice)) {
+      refusals.push(choice);
+      continue;
+    }
+    const others = candidates.filter((one) => one !== candidate).slice(0, MAX_ALTERNATIVES);
+    return { record, ...signalsOf(candidate), alternatives: others.map(toShownCandidate) };
+  }
+  const [first] = refusals;
+  if (first !== undefined)
+    throw new TurnbuckleError(
+      'CALL_DENIED',
+      `Servers for "${words}" were found, but none can be installed. ${first.reason}`,
+      {
+        hint: first.hint,
+      },
+    );
+  throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server for "${words}".`, {
+    hint: 'Describe the purpose in other words, or add the server by hand: turnbuckle add <name> -- <command>',
+  });
+}
+
+function signalsOf(candidate: Candidate | undefined): Pick<FoundRecord, 'verified' | 'similarTo'> {
+  const similar = candidate?.reasons
+    .map((reason) => SIMILAR.exec(reason)?.[1])
+    .find((name) => name !== undefined);
+  return { verified: candidate?.verified === true, ...(similar !== undefined && { similarTo: similar }) };
+}
+
+const toFound = (record: InstallableRecord, { package: exact }: AddParams): FoundRecord => ({
+  record,
+  verified: false,
+  alternatives: [],
+  ...(exact !== undefined && { package: exact as NonNullable<PlanOptions['package']> }),
+});
+
+/** A package that is named exactly, without a registry of servers. */
+function recordOf({ type, identifier, version }: NonNullable<AddParams['package']>): InstallableRecord {
+  const registryType = type as 'npm';
+  return {
+    name: `package/${identifier.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 100)}`,
+    version,
+    packages: [{ registryType, identifier, version, transport: { type: 'stdio' } }],
+  };
+}

@@ -1,0 +1,85 @@
+/** Removes a server from the user's file, and its package if the steward installed it. */
+import { dirname, join, relative, sep } from 'node:path';
+import { editServers } from 'turnbuckle/host';
+import { uninstall } from '../install/install-directory.js';
+import type { RequestParams } from '../requests/request.js';
+import type { Step } from '../workers/step.js';
+import { askPerson } from './ask.js';
+import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
+import { diffEntries } from './entry-diff.js';
+import type { WorkServices } from './services.js';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+interface RemoveData {
+  readonly entry?: Entry;
+}
+
+const approve: Step<WorkServices> = {
+  name: 'approve',
+  run: async (context) => {
+    const { request, services } = context;
+    const { serverName } = request.params as RequestParams<'remove_server'>;
+    const server = requireServer(await readConfiguration(services), serverName);
+    requireOwnFile(server, services);
+    const approval = askPerson(context, {
+      step: 'approve',
+      subject: {
+        action: 'remove',
+        server: serverName,
+        summary: `Removing server "${serverName}"`,
+        details: diffEntries(server.entry, {}),
+        warnings: [],
+      },
+    });
+    return approval === undefined ? { waitFor: 'approval' } : { data: { entry: server.entry } };
+  },
+};
+
+const removeEntry: Step<WorkServices> = {
+  name: 'remove',
+  run: async ({ request, services }) => {
+    const { serverName } = request.params as RequestParams<'remove_server'>;
+    const { servers } = await readConfiguration(services);
+    if (servers.has(serverName))
+      await editServers(services.work.configFile, [{ action: 'remove', name: serverName }]);
+    return {};
+  },
+  undo: async ({ request, data, services }) => {
+    const { serverName } = request.params as RequestParams<'remove_server'>;
+    const { entry } = data as RemoveData;
+    const { servers } = await readConfiguration(services);
+    if (entry !== undefined && !servers.has(serverName))
+      await editServers(services.work.configFile, [{ action: 'add', name: serverName, config: entry }]);
+  },
+};
+
+const removePackage: Step<WorkServices> = {
+  name: 'uninstall',
+  run: async ({ request, data, services }) => {
+    const { serverName } = request.params as RequestParams<'remove_server'>;
+    const { entry } = data as RemoveData;
+    const directory = packageDirectoryOf(entry, services.work.packageRoot);
+    const { servers } = await readConfiguration(services);
+    const isShared =
+      directory !== undefined &&
+      [...servers.values()].some(
+        (other) => packageDirectoryOf(other.entry, services.work.packageRoot) === directory,
+      );
+    if (directory !== undefined && !isShared) await uninstall(directory);
+    return { done: { serverName, uninstalled: directory !== undefined && !isShared } };
+  },
+};
+
+/** The directory below the root that the entry runs a file of. */
+export function packageDirectoryOf(entry: Entry | undefined, root: string): string | undefined {
+  const args = Array.isArray(entry?.args) ? entry.args : [];
+  for (const word of [entry?.command, ...args]) {
+    if (typeof word !== 'string' || !word.startsWith(`${root}${sep}`)) continue;
+    const [first = ''] = relative(root, dirname(word)).split(sep);
+    if (first !== '' && first !== '..') return join(root, first);
+  }
+  return undefined;
+}
+
+export const REMOVE_STEPS: ReadonlyArray<Step<WorkServices>> = [approve, removeEntry, removePackage];
