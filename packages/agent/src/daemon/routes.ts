@@ -1,0 +1,188 @@
+/** The routes of the agent. They need full access: the agent acts with its own capabilities, not with those of a token. */
+import { type ApiRoute, readJson, readQuery } from '@turnbuckle/gateway';
+import { TurnbuckleError } from 'turnbuckle';
+import { fromThousandths, rangeOf, toThousandths } from 'turnbuckle/light';
+import * as z from 'zod/mini';
+import type { AgentStore } from '../conversations/agent-store.js';
+import type { AgentLoop } from '../loop/agent-loop.js';
+import type { AgentConfig } from '../settings/agent-settings.js';
+import type { ConversationFeed } from './conversation-feed.js';
+import { streamReplies } from './reply-stream.js';
+import {
+  CONVERSATION_SHAPE,
+  MESSAGE_BODY,
+  MESSAGE_RESPONSE,
+  MESSAGE_SHAPE,
+  STATS_SHAPE,
+  toShownConversation,
+  toShownMessage,
+} from './shapes.js';
+
+export interface RouteParts {
+  readonly store: AgentStore;
+  readonly loop: AgentLoop;
+  readonly feed: ConversationFeed;
+  readonly config: () => AgentConfig;
+  readonly now: () => number;
+  readonly createId: () => string;
+  readonly publish: (conversation: string) => void;
+}
+
+type Handle = ApiRoute['handle'];
+type RouteContext = Parameters<Handle>[0];
+
+const LIST_QUERY = z.strictObject({ limit: z.optional(z.string().check(z.regex(/^\d{1,4}$/))) });
+const STREAM_QUERY = z.strictObject({ after: z.optional(z.string().check(z.regex(/^\d{1,12}$/))) });
+const DETAILS = z.extend(CONVERSATION_SHAPE, { messages: z.array(MESSAGE_SHAPE) });
+const MAX_LISTED = 1_000;
+const MAX_STREAMS = 50;
+
+export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
+  const route = (method: ApiRoute['method'], path: string, rest: Pick<ApiRoute, 'summary' | 'handle'>) => ({
+    method,
+    path,
+    access: 'admin' as const,
+    ...rest,
+  });
+  return [
+    {
+      ...route('POST', '/message', { summary: 'Send a message to the agent', handle: send(parts) }),
+      body: MESSAGE_BODY,
+      response: MESSAGE_RESPONSE,
+    },
+    {
+      ...route('GET', '/conversations', {
+        summary: 'List conversations, the latest first',
+        handle: list(parts),
+      }),
+      query: LIST_QUERY,
+      response: z.object({ conversations: z.array(CONVERSATION_SHAPE) }),
+    },
+    {
+      ...route('GET', '/conversations/:id', { summary: 'Show a conversation', handle: show(parts) }),
+      response: DETAILS,
+    },
+    {
+      ...route('GET', '/conversations/:id/events', {
+        summary: 'Stream the messages of a conversation as server-sent events',
+        handle: stream(parts),
+      }),
+      query: STREAM_QUERY,
+      mediaType: 'text/event-stream',
+    },
+    {
+      ...route('POST', '/conversations/:id/end', { summary: 'End a conversation', handle: end(parts) }),
+      response: CONVERSATION_SHAPE,
+    },
+    {
+      ...route('GET', '/agent/stats', {
+        summary: 'Show the energy and work of the agent',
+        handle: stats(parts),
+      }),
+      response: STATS_SHAPE,
+    },
+  ];
+}
+
+const send =
+  ({ store, loop, config, now, createId, publish }: RouteParts): Handle =>
+  async (context) => {
+    const { conversation, text } = await readJson(context, MESSAGE_BODY);
+    context.requireActiveToken();
+    const { conversationBudget, maxConversations } = config();
+    const budget = toThousandths(conversationBudget);
+    const message = { conversation, newId: createId(), text, at: now(), budget, maxConversations };
+    const added = await store.run('addMessage', message);
+    if ('refused' in added)
+      throw added.refused === 'unknown' ? unknown(conversation ?? '') : tooMany(maxConversations);
+    loop.wake();
+    publish(added.conversation);
+    return { conversation: added.conversation, message: added.number };
+  };
+
+const list =
+  ({ store, now }: RouteParts): Handle =>
+  async (context) => {
+    const { limit = '100' } = readQuery(context, LIST_QUERY);
+    const found = await store.run('list', Math.min(Math.max(Number(limit), 1), MAX_LISTED));
+    return { conversations: found.map((one) => toShownConversation(one, now())) };
+  };
+
+const show =
+  ({ store, now }: RouteParts): Handle =>
+  async (context) => {
+    const id = idOf(context);
+    const found = await store.run('history', id);
+    if (found === undefined) throw unknown(id);
+    const messages = found.messages.flatMap((message) => toShownMessage(message) ?? []);
+    return { ...toShownConversation(found.conversation, now(), found.calls), messages };
+  };
+
+const stream =
+  ({ store, feed }: RouteParts): Handle =>
+  async (context) => {
+    const conversation = idOf(context);
+    const { after } = readQuery(context, STREAM_QUERY);
+    if ((await store.run('find', conversation)) === undefined) throw unknown(conversation);
+    if (feed.size >= MAX_STREAMS) throw tooManyStreams();
+    const { response, streamSignal, closing, request } = context;
+    const last = request.headers['last-event-id'];
+    const start = after ?? (typeof last === 'string' && /^\d{1,12}$/.test(last) ? last : '0');
+    const ended = new AbortController();
+    for (const signal of [streamSignal, closing]) {
+      if (signal.aborted) ended.abort();
+      signal.addEventListener('abort', () => ended.abort());
+    }
+    await streamReplies({ response, conversation, after: Number(start), store, feed, signal: ended.signal });
+  };
+
+const end =
+  ({ store, now, publish, loop }: RouteParts): Handle =>
+  async (context) => {
+    const id = idOf(context);
+    context.requireActiveToken();
+    const ended = await store.run('end', id, now());
+    if (ended === undefined) throw unknown(id);
+    publish(id);
+    loop.wake();
+    return toShownConversation(ended, now());
+  };
+
+const stats =
+  ({ store, loop, config }: RouteParts): Handle =>
+  async () => {
+    const { bySource, deducted } = await store.run('energyTotals');
+    const { open, ended, steps } = await store.run('counts');
+    const { level, cycles, runningCalls, steward } = loop.status;
+    const consumed = {
+      model: fromThousandths(bySource.model),
+      call: fromThousandths(bySource.call),
+      steward: fromThousandths(bySource.steward),
+    };
+    const range = rangeOf(level, config().regulator);
+    return {
+      energy: { level, range, deducted: fromThousandths(deducted), consumed },
+      conversations: { open, ended },
+      steps,
+      cycles,
+      runningCalls,
+      steward,
+    };
+  };
+
+const idOf = ({ parameters: { id = '' } }: RouteContext): string => id;
+
+const unknown = (id: string): TurnbuckleError =>
+  new TurnbuckleError('PATH_UNKNOWN', `There is no conversation "${id.slice(0, 100)}".`, {
+    hint: 'List all with GET /conversations, or leave the id out to start a new one.',
+  });
+
+const tooMany = (max: number): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', `The agent has ${max} conversations that have not ended.`, {
+    hint: 'End one with POST /conversations/<id>/end, or increase agent.maxConversations in your config file.',
+  });
+
+const tooManyStreams = (): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', `Too many streams of replies are open (limit: ${MAX_STREAMS}).`, {
+    hint: 'Close a stream, or try again later.',
+  });

@@ -1,0 +1,116 @@
+/**
+ * Every consumption of energy is one row with a unique reference, so that nothing is counted twice, whatever is reported
+ * again after a crash. Deducting is one transaction: the rows are marked, and the state of the regulator changes with them.
+ */
+import type { Row, WorkDatabase } from '@turnbuckle/store';
+import { EnergyRegulator, type EnergyState, fromThousandths, type RegulatorSettings } from 'turnbuckle/light';
+
+export const ENERGY_SOURCES = ['model', 'call', 'steward'] as const;
+export type EnergySource = (typeof ENERGY_SOURCES)[number];
+
+export interface Consumption {
+  /** Unique: `model:<step>`, `call:<request id>`, `steward:<row>`. */
+  readonly ref: string;
+  readonly source: EnergySource;
+  readonly thousandths: number;
+  readonly at: number;
+  /** Absent: it belongs to none. */
+  readonly conversation?: string | undefined;
+}
+
+/** In thousandths. */
+export interface EnergyTotals {
+  readonly bySource: Readonly<Record<EnergySource, number>>;
+  /** Recorded and not deducted yet. */
+  readonly open: number;
+  /** What the regulator has deducted. */
+  readonly deducted: number;
+}
+
+/** References older than this cannot be reported again, so their rows are added up. */
+const KEEP_MS = 7 * 24 * 3_600_000;
+
+export class EnergyLedger {
+  readonly #database: WorkDatabase;
+
+  constructor(database: WorkDatabase) {
+    this.#database = database;
+  }
+
+  /** False if it was recorded before. To be called in a transaction, with what caused the consumption. */
+  record({ ref, source, thousandths, at, conversation }: Consumption): boolean {
+    if (!Number.isSafeInteger(thousandths) || thousandths < 0)
+      throw new Error(`Invalid amount of energy: ${thousandths}.`);
+    const added = this.#database
+      .prepare(
+        `INSERT INTO agent_energy (ref, source, conversation, amount, at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (ref) DO NOTHING RETURNING ref`,
+      )
+      .all(ref, source, conversation ?? null, thousandths, Math.floor(at));
+    return added.length > 0;
+  }
+
+  /** Deducts everything that was recorded since the last time; returns the state of the regulator. */
+  deduct(now: number, settings: RegulatorSettings): EnergyState {
+    return this.#database.transaction(() => {
+      const open = sumOf(
+        this.#database.prepare('SELECT sum(amount) AS sum FROM agent_energy WHERE deducted = 0').all(),
+      );
+      this.#database.exec('UPDATE agent_energy SET deducted = 1 WHERE deducted = 0');
+      const regulator = new EnergyRegulator(() => now, settings, this.state());
+      regulator.consume(fromThousandths(open));
+      const { level, at, deducted } = regulator.state;
+      this.#database
+        .prepare('INSERT OR REPLACE INTO agent_regulator (id, level, at, deducted) VALUES (1, ?, ?, ?)')
+        .run(level, at, deducted);
+      return { level, at, deducted };
+    });
+  }
+
+  /** Undefined before the first deduction: full. */
+  state(): EnergyState | undefined {
+    const [row] = this.#database.prepare('SELECT level, at, deducted FROM agent_regulator').all();
+    return row && { level: Number(row.level), at: Number(row.at), deducted: Number(row.deducted) };
+  }
+
+  totals(): EnergyTotals {
+    const rows = this.#database
+      .prepare(
+        `SELECT source, sum(amount) AS sum FROM
+           (SELECT source, amount FROM agent_energy UNION ALL SELECT source, amount FROM agent_energy_past)
+         GROUP BY source`,
+      )
+      .all();
+    const of = (source: EnergySource): number => sumOf(rows.filter((row) => row.source === source));
+    const open = this.#database
+      .prepare('SELECT sum(amount) AS sum FROM agent_energy WHERE deducted = 0')
+      .all();
+    return {
+      bySource: { model: of('model'), call: of('call'), steward: of('steward') },
+      open: sumOf(open),
+      deducted: this.state()?.deducted ?? 0,
+    };
+  }
+
+  /** Adds up old rows: their sums stay exact. */
+  compact(now: number): void {
+    const before = Math.floor(now - KEEP_MS);
+    this.#database.transaction(() => {
+      const rows = this.#database
+        .prepare(
+          'SELECT source, sum(amount) AS sum FROM agent_energy WHERE deducted = 1 AND at < ? GROUP BY source',
+        )
+        .all(before);
+      for (const { source, sum } of rows)
+        this.#database
+          .prepare(
+            `INSERT INTO agent_energy_past (source, amount) VALUES (?, ?)
+             ON CONFLICT (source) DO UPDATE SET amount = amount + excluded.amount`,
+          )
+          .run(String(source), Number(sum));
+      this.#database.prepare('DELETE FROM agent_energy WHERE deducted = 1 AND at < ?').run(before);
+    });
+  }
+}
+
+const sumOf = ([row]: readonly Row[]): number => Number(row?.sum ?? 0);
