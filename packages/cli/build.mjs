@@ -46,6 +46,8 @@ const plainAssert = {
       : null,
 };
 
+const EXTERNAL = ['bufferutil', 'utf-8-validate', '@napi-rs/keyring', '@opentelemetry/api', 'libsql'];
+
 /** @type {import('rolldown').BuildOptions} */
 const options = {
   input: { bin: at('src/bin.ts') },
@@ -56,7 +58,9 @@ const options = {
     conditionNames: ['turnbuckle-source', 'import', 'node', 'default'],
     mainFields: ['module', 'main'],
   },
-  external: ['bufferutil', 'utf-8-validate', '@napi-rs/keyring', '@opentelemetry/api', 'libsql'],
+  // The AI SDK does not work without the API of OpenTelemetry; for all others it is the host's, if there is one.
+  external: (id, importer) =>
+    EXTERNAL.includes(id) && !(id === '@opentelemetry/api' && /node_modules\/ai\//.test(importer ?? '')),
   transform: { target: 'node20' },
   plugins: [zodOfSdk, plainAssert],
   // Imports that are late in one place and early in another are meant so.
@@ -107,18 +111,28 @@ await build({
     },
   },
 });
-// The thread of the log has a bundle of its own: a chunk that it shared with the command would load the command.
-await build({
-  ...options,
-  input: { 'log-worker': at('../store/src/log-worker.ts') },
-  output: {
-    dir: at('dist.new'),
-    format: 'cjs',
-    minify,
-    entryFileNames: '[name].js',
-    codeSplitting: false,
-  },
-});
+// Threads and processes have bundles of their own: a chunk that one shared with the command would load the command.
+// A worker and the steps that it loads are one bundle: with two, an error of a step would be of another class.
+const separate = [
+  { 'log-worker': at('../store/src/log-worker.ts') },
+  { 'queue-thread': at('../steward/src/queue/queue-thread.ts') },
+  { 'store-thread': at('../agent/src/conversations/store-thread.ts') },
+  { worker: at('../steward/src/workers/worker.ts'), steps: at('../steward/src/work/steps.ts') },
+];
+for (const input of separate)
+  await build({
+    ...options,
+    preserveEntrySignatures: 'strict',
+    input,
+    output: {
+      dir: at('dist.new'),
+      format: 'cjs',
+      minify,
+      entryFileNames: '[name].js',
+      chunkFileNames: 'worker-[name]-[hash].js',
+      codeSplitting: Object.keys(input).length > 1,
+    },
+  });
 await writeFile(at('dist.new/package.json'), '{ "type": "commonjs" }\n');
 await chmod(at('dist.new/bin.js'), 0o755);
 await rm(at('dist.old'), { recursive: true, force: true });

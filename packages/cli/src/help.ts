@@ -4,7 +4,7 @@ import { wrapText } from './terminal/wrap-text.js';
 
 export function helpForAll(commands: readonly Command[], width = Number.POSITIVE_INFINITY): string {
   return [
-    'Call the tools of any MCP server from the command line.',
+    'Call tools on any MCP server from the command line.',
     '',
     'usage: turnbuckle <command> [arguments] [options]',
     '       (short: tbk)',

@@ -86,13 +86,13 @@ describe('--agent', () => {
     for (const command of ['login', 'logout', 'whoami']) {
       const { code, stderr } = await stage.run(command, 'web', '--agent', 'eve');
       expect(code).not.toBe(0);
-      expect(stderr).toContain('Agent "eve" has no credentials of its own at server "web".');
+      expect(stderr).toContain('Agent "eve" has no credentials of its own on server "web".');
       expect((await stage.run(command, 'web', '--agent', ' ')).stderr).toContain('--agent requires the name');
     }
     expect((await stage.run('whoami', '--agent', 'eve')).stderr).toContain('No remote servers for "eve".');
   });
 
-  it('is refused for an agent that uses the sign-in of the server', async () => {
+  it('is refused for an agent that uses the account configured for the server', async () => {
     const stage = await openStage();
     const before = await stage.run('call', 'web', 'meta', '--as', 'cyd');
     expect(before.stderr).toContain('Sign in: turnbuckle login web\n');
@@ -100,8 +100,8 @@ describe('--agent', () => {
     for (const command of ['login', 'logout', 'whoami']) {
       const { code, stderr } = await stage.run(command, 'web', '--agent', 'cyd');
       expect(code, command).not.toBe(0);
-      expect(stderr).toContain('error ARGUMENTS_INVALID Agent "cyd" has no sign-in of its own');
-      expect(stderr).toContain('it uses the sign-in of the server');
+      expect(stderr).toContain('error ARGUMENTS_INVALID Agent "cyd" has no account of its own');
+      expect(stderr).toContain('It uses the account configured for the server.');
     }
     expect((await stage.run('whoami', '--agent', 'cyd')).stderr).toContain('No remote servers for "cyd".');
     expect(await subjectOf(stage, '--as', 'cyd')).toBe('Root');

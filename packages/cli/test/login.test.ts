@@ -142,7 +142,7 @@ describe('a server that requires a token and offers no sign-in', () => {
       const { code, stderr } = await turnbuckle(['login', 'h', ...flags], { home });
       expect(code).toBe(AUTH_EXIT);
       expect(stderr).toContain(
-        'Server "h" does not support sign-in because it names no authorization server.',
+        'Server "h" does not support sign-in because it does not name an authorization server.',
       );
       expect(stderr).toContain('"auth": { "type": "bearer", "token": "${secret:h}" }');
       expect(stderr).toContain('turnbuckle secrets set h');

@@ -6,7 +6,7 @@ import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
 import { showContent } from '../terminal/show-content.js';
 import { showLine, showText } from '../terminal/untrusted-text.js';
-import { missingArguments, parseArguments } from './tool-arguments.js';
+import { missingArguments, parseArguments, unknownArguments } from './tool-arguments.js';
 
 /** What has to be known of a tool to call it. */
 export type CallableTool = Pick<CatalogTool, 'server' | 'tool' | 'displayName' | 'inputSchema'>;
@@ -30,8 +30,10 @@ export async function completeArguments(
     const { askArguments } = await import('./ask-arguments.js');
     return { ...args, ...(await askArguments(missing, tool.inputSchema)) };
   }
-  const names = missing.map((key) => showLine(key, 60)).join(', ');
-  throw new TurnbuckleError('ARGUMENTS_INVALID', `Tool "${tool.tool}" requires ${names}.`, {
+  const list = (keys: readonly string[]): string => keys.map((key) => showLine(key, 60)).join(', ');
+  const unknown = unknownArguments(typed, tool.inputSchema);
+  const also = unknown.length === 0 ? '' : ` It has no argument ${list(unknown)}.`;
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `Tool "${tool.tool}" requires ${list(missing)}.${also}`, {
     server: tool.server,
     tool: tool.tool,
     hint: schemaHint(tool),
@@ -76,7 +78,7 @@ function withTimeoutHint(error: unknown, { flags }: CommandContext): unknown {
   const { code, message, server, tool, data, cause } = error;
   const limit =
     flags.timeout === undefined ? 'use --timeout, or increase callTimeoutMs' : 'increase --timeout';
-  const hint = `If the call needs more time, ${limit} or maxCallMs of this server.`;
+  const hint = `If the call needs more time, ${limit} or maxCallMs for this server.`;
   return new TurnbuckleError(code, message, { server, tool, data, cause, hint });
 }
 
@@ -97,7 +99,9 @@ function withInteractiveHint(error: unknown, { output }: CommandContext): unknow
 /** Where the rule stands that asks for the approval: it may be one that was mistyped. */
 function askingRule(data: TurnbuckleError['data']): string {
   const { file, line } = Object(data?.rule);
-  return typeof file === 'string' ? `. Approval is required by the rule at ${file}:${String(line ?? 1)}` : '';
+  return typeof file === 'string'
+    ? `. The rule that requires approval is at ${file}:${String(line ?? 1)}`
+    : '';
 }
 
 /** Where the arguments are described, for somebody who does not know them. */
@@ -109,7 +113,7 @@ function withSchemaHint(error: unknown, found: CallableTool): unknown {
 }
 
 const schemaHint = ({ server, tool }: CallableTool): string =>
-  `Nothing was sent. Show the arguments of the tool: turnbuckle tools ${shellQuote(server)} ${shellQuote(tool)} --schema`;
+  `Nothing was sent. Show the tool's arguments: turnbuckle tools ${shellQuote(server)} ${shellQuote(tool)} --schema`;
 
 /** Shows what came of it; answers the exit code. */
 export async function showResult(

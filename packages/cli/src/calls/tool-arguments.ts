@@ -29,6 +29,17 @@ export function missingArguments(args: Readonly<Record<string, unknown>>, { requ
     : [];
 }
 
+/** Keywords with which an argument can be known without being listed. */
+const OTHER_KEYWORDS = ['patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref'];
+
+/** The arguments that the schema does not list; none if it may know them in another way. */
+export function unknownArguments(args: Readonly<Record<string, unknown>>, schema: Schema): string[] {
+  const { properties, additionalProperties } = schema;
+  const isOpen = additionalProperties !== undefined && additionalProperties !== false;
+  if (!isSchema(properties) || isOpen || OTHER_KEYWORDS.some((keyword) => keyword in schema)) return [];
+  return Object.keys(args).filter((key) => !Object.hasOwn(properties, key));
+}
+
 export interface ArgumentInfo {
   /** What it may be, in the words of JSON Schema; none when the schema does not say. */
   readonly types: readonly string[];

@@ -43,7 +43,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: 'export',
     arguments: '[server...]',
-    summary: 'Write servers to the configuration of another application',
+    summary: "Write servers to another application's configuration",
     description:
       'Shows the changes and asks for confirmation. Placeholders such as ${VAR} are copied unchanged. --undo reverts the last export.',
     options: {
@@ -93,7 +93,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
         type: 'string',
         value: 'tool|resource|prompt',
         summary:
-          'With test, the kind of call (default: tool). With allow, ask or deny, the kind that the rule is limited to (default: all)',
+          'With test, the kind of call (default: tool). With allow, ask or deny, limit the rule to this kind (default: all kinds)',
       },
       reason: {
         type: 'string',
@@ -150,7 +150,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     examples: [
       { line: 'turnbuckle login github', what: 'with a browser on this machine' },
       { line: 'turnbuckle login github --device', what: 'on a machine without a browser' },
-      { line: 'turnbuckle login github --agent helper', what: 'the account that calls of "helper" use' },
+      { line: 'turnbuckle login github --agent helper', what: 'the account for calls by the agent "helper"' },
     ],
     load: () => import('../commands/login.js'),
   },
@@ -195,8 +195,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: 'doctor',
     arguments: '[server...]',
-    summary:
-      'Check Node.js, the configuration, and the connection, sign-in, protocol and tools of each server',
+    summary: "Check Node.js and the configuration, and each server's connection, sign-in, protocol and tools",
     description:
       'Exit codes: 0 if there are no problems, 10 if the configuration is invalid, 11 if a server failed to start or connect, 12 if a server requires sign-in.',
     options: {},
@@ -223,7 +222,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     examples: [
       {
         line: 'turnbuckle schema > mcp.schema.json',
-        what: 'then refer to this file as $schema in the config file',
+        what: 'then set "$schema" in the config file to the path of this file',
       },
     ],
     load: () => import('../commands/schema.js'),

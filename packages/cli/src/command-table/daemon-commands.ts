@@ -7,7 +7,7 @@ const LISTEN_OPTIONS = {
   'log-level': {
     type: 'string',
     value: 'error|warn|info|debug',
-    summary: 'Least serious messages to log (default: daemon.logLevel, or info)',
+    summary: 'Minimum log level (default: daemon.logLevel, or info)',
   },
   demo: { type: 'boolean', summary: 'Include a demo server with the tools echo, add and clock' },
 } as const;
@@ -19,7 +19,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     maxPositionals: 1,
     summary: 'Run the daemon, which offers all servers to agents and programs at one endpoint',
     description:
-      'Without a subcommand, runs in the foreground until Ctrl-C, with the MCP endpoint at /mcp. The subcommands start, stop and restart control a background daemon; restart keeps the options of that daemon. While a daemon is running, other commands use its connections. With --stdio, the command serves one MCP client on stdin and stdout. It uses the running daemon or, if no daemon is running, its own connections to the servers. Rules, approvals and the call history treat this client like any other agent.',
+      "Without a subcommand, runs in the foreground until Ctrl-C, with the MCP endpoint at /mcp. The subcommands start, stop and restart control a background daemon; restart keeps that daemon's options. While a daemon is running, other commands use its connections. With --stdio, the command serves one MCP client on stdin and stdout. It uses the running daemon or, if no daemon is running, its own connections to the servers. Rules, approvals and the call history treat this client like any other agent.",
     endsBySignal: true,
     options: {
       ...LISTEN_OPTIONS,
@@ -36,14 +36,14 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         type: 'string',
         value: 'name',
         summary:
-          'With --stdio, the name of the token whose rights the client has (default: "stdio:<client name>", without a token)',
+          'With --stdio, give the client the rights of this token (default: no token; the caller is named "stdio:<client name>")',
       },
       capability: {
         type: 'string',
         multiple: true,
         value: 'word',
         summary:
-          'With --stdio, a capability of the client (default: the capabilities of its token, or everything if it has no token)',
+          'With --stdio, give the client this capability (default: the capabilities of its token, or everything if it has no token)',
       },
     },
     examples: [
@@ -56,7 +56,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       },
       {
         line: 'turnbuckle serve --stdio --as zed',
-        what: 'use this line as the server command in the configuration of an agent',
+        what: "use this line as the server command in an agent's configuration",
       },
     ],
     load: () => import('../commands/serve.js'),
@@ -67,10 +67,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     maxPositionals: 0,
     summary: 'Run only the bridge, on port 3001, for programs that call tools with POST /mcp/call',
     description:
-      'Serves the bridge without the MCP endpoint and the API, until Ctrl-C. It uses the configuration, tokens, secrets and call log of the daemon, with its own connections to the servers, and runs with or without a daemon. The port is that of --port, of the environment variable PORT, or of MCP_BRIDGE_URL if that is an address of this machine. Approvals are asked in its terminal; without a terminal, a call that requires one fails.',
+      "Serves the bridge without the MCP endpoint and the API, until Ctrl-C. It uses the daemon's configuration, tokens, secrets and call log, but its own connections to the servers, and runs with or without a daemon. The port comes from --port, the environment variable PORT, or MCP_BRIDGE_URL if it points to this machine. The bridge prompts for approvals in its terminal. Without a terminal, calls that require approval fail.",
     endsBySignal: true,
     options: LISTEN_OPTIONS,
-    examples: [{ line: 'PORT=8080 turnbuckle bridge', what: 'listen on another port' }],
+    examples: [{ line: 'PORT=8080 turnbuckle bridge', what: 'listen on a different port' }],
     load: () => import('../commands/bridge.js'),
   },
   {
@@ -87,7 +87,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         multiple: true,
         value: 'capability',
         summary:
-          'With create, a capability of the token (default: "mcp_integration", which covers everything)',
+          'With create, give the token this capability (default: "mcp_integration", which covers everything)',
       },
       access: {
         type: 'string',
@@ -133,7 +133,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: 'setup',
     arguments: '[client]',
     maxPositionals: 1,
-    summary: 'Add the daemon to the configuration of an agent',
+    summary: "Add the daemon to an agent's configuration",
     description:
       'Without a client, lists the clients found on this machine. With a client, shows the changes, asks for confirmation and creates a token for the client. --undo restores the configuration file and revokes the token. If the file has changed since the setup, --undo removes only the entry that setup added.',
     options: {

@@ -10,11 +10,11 @@ export const CAPABILITY_OPTION = {
   type: 'string',
   multiple: true,
   value: 'capability',
-  summary: 'Capability of the agent (default: "mcp_integration", which covers everything)',
+  summary: 'Give the agent this capability (default: "mcp_integration", which covers everything)',
 } as const;
 
 export const AGENT_OPTION = {
   type: 'string',
   value: 'name',
-  summary: 'The account of this agent, which has an "auth" in the "credentials" of the server',
+  summary: `Use the account of this agent; the agent needs its own "auth" under "credentials" in the server's configuration`,
 } as const;

@@ -26,7 +26,7 @@ export const USE_COMMANDS: readonly Command[] = [
       ts: { type: 'boolean', summary: 'Print TypeScript signatures' },
     },
     examples: [
-      { line: 'turnbuckle tools', what: 'tools of all servers' },
+      { line: 'turnbuckle tools', what: 'tools on all servers' },
       { line: 'turnbuckle tools github issue', what: 'tools on the server "github" that match "issue"' },
       { line: 'turnbuckle tools files read_text_file --ts', what: 'a typed signature' },
     ],
@@ -87,7 +87,7 @@ export const USE_COMMANDS: readonly Command[] = [
     maxPositionals: 1,
     summary: 'List resources and resource templates',
     options: {},
-    examples: [{ line: 'turnbuckle resources everything', what: 'resources of one server' }],
+    examples: [{ line: 'turnbuckle resources everything', what: 'resources on one server' }],
     load: () => import('../commands/resources.js'),
   },
   {
@@ -112,7 +112,7 @@ export const USE_COMMANDS: readonly Command[] = [
     maxPositionals: 1,
     summary: 'List prompts',
     options: {},
-    examples: [{ line: 'turnbuckle prompts', what: 'prompts of all servers' }],
+    examples: [{ line: 'turnbuckle prompts', what: 'prompts on all servers' }],
     load: () => import('../commands/prompts.js'),
   },
   {
@@ -213,9 +213,10 @@ export const USE_COMMANDS: readonly Command[] = [
     name: 'incidents',
     arguments: '[server]',
     maxPositionals: 1,
-    summary: 'Show what the daemon reported: failed servers, sign-ins, changed tools, refused tokens',
+    summary:
+      'Show what the daemon reported: failed servers, required sign-ins, changed tools, refused tokens',
     description:
-      'Lists the latest incidents of all servers and of the daemon, or of one server, newest last, each with the next step. Times are local, or UTC with --json. No daemon is needed.',
+      'Lists the latest incidents for all servers and the daemon, or for one server, newest last, each with the next step. Times are local, or UTC with --json. No daemon is needed.',
     options: {
       since: {
         type: 'string',
@@ -225,13 +226,13 @@ export const USE_COMMANDS: readonly Command[] = [
       level: {
         type: 'string',
         value: 'error|warn|info',
-        summary: 'Only incidents of this level and of more serious ones (default: info)',
+        summary: 'Only incidents at this level or higher (default: info)',
       },
       limit: { type: 'string', short: 'n', value: 'n', summary: 'Maximum number of incidents (default: 20)' },
     },
     examples: [
       { line: 'turnbuckle incidents', what: 'the latest incidents' },
-      { line: 'turnbuckle incidents github --since 24h', what: 'of one server, in the last day' },
+      { line: 'turnbuckle incidents github --since 24h', what: 'for one server, in the last day' },
       { line: 'turnbuckle incidents --level error', what: 'only errors' },
     ],
     load: () => import('../commands/incidents.js'),
@@ -241,8 +242,7 @@ export const USE_COMMANDS: readonly Command[] = [
     arguments: '[server]',
     maxPositionals: 1,
     summary: 'Show usage, latency, failure rate and token cost of tools and servers',
-    description:
-      'The values are computed from the call history. The column "tokens" estimates how many tokens the tool list of a server adds to the context of a model.',
+    description: `The values are computed from the call history. The column "tokens" estimates how many tokens a server's tool list adds to a model's context.`,
     options: {
       since: {
         type: 'string',

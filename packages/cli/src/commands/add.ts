@@ -14,7 +14,28 @@ import { createSelfReferenceCheck } from '../setup/self-reference.js';
 import { findJsonError } from '../terminal/json-error.js';
 import { showLine } from '../terminal/untrusted-text.js';
 
-export async function run(context: CommandContext): Promise<void> {
+/** A name in a registry, with nothing behind it, is for the steward. */
+export async function run(context: CommandContext): Promise<number | undefined> {
+  const [name = '', ...more] = context.positionals;
+  if (more.length > 0 || !isRegistryName(name)) return addEntry(context);
+  refuseEntryOptions(context, name);
+  return (await import('../steward/add-from-registry.js')).addFromRegistry(context, name);
+}
+
+/** As in a registry: `io.github.acme/files`. */
+const isRegistryName = (word: string): boolean =>
+  /^[a-z0-9][a-z0-9.-]*\/\w[\w.-]*$/i.test(word) && !existsSync(word);
+
+/** The record of the registry has what these are for. */
+function refuseEntryOptions({ flags, command }: CommandContext, name: string): void {
+  const used = Object.keys(command.options).find((option) => flags[option] !== undefined);
+  if (used === undefined) return;
+  throw invalid(`--${used} cannot be used when adding a server from a registry ("${name}").`, {
+    hint: `Remove --${used}, or give the command or URL of the server.`,
+  });
+}
+
+async function addEntry(context: CommandContext): Promise<undefined> {
   const { output, flags, positionals } = context;
   const name = requirePositional(context, 0, 'server name');
   const typed = toEntry(positionals.slice(1), context);

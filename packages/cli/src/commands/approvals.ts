@@ -48,14 +48,29 @@ export async function run(context: CommandContext): Promise<void> {
   });
 }
 
-async function list({ output, signal }: CommandContext, client: DaemonClient): Promise<void> {
+async function list(context: CommandContext, client: DaemonClient): Promise<void> {
+  const { output, signal } = context;
   const approvals = await fetchPendingApprovals(client, signal);
   if (output.json) return output.data(approvals);
+  await mentionInstallApprovals(context, client);
   if (approvals.length === 0) return output.note('No pending approvals.');
   for (const asked of approvals) show(asked, output);
   output.note(output.color.dim('Allow a call: turnbuckle approvals answer <id> once'));
   if (approvals.some(({ isCut }) => isCut === true))
     output.note(output.color.dim('Show a call in full: turnbuckle approvals show <id> --full'));
+}
+
+/** Not the subject of this command: a daemon that does not tell is no problem. */
+async function mentionInstallApprovals(
+  { output, signal }: CommandContext,
+  client: DaemonClient,
+): Promise<void> {
+  const { pendingApprovals: count = 0 } = await client
+    .get<{ readonly pendingApprovals?: number }>('/api/steward', { signal })
+    .catch(() => ({ pendingApprovals: 0 }));
+  if (!(count > 0)) return;
+  const what = count === 1 ? '1 install approval is pending' : `${count} install approvals are pending`;
+  output.note(`${what}. Show what the steward asks: turnbuckle steward approvals`);
 }
 
 /** With --full all that would be sent, however long. */

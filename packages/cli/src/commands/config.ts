@@ -67,7 +67,12 @@ function showServers({ output }: CommandContext, { servers }: LoadedConfig): voi
     formatLocation(origin),
     output.color.dim(shadowed.length === 0 ? '' : `overrides ${shadowed.map(({ file }) => file).join(', ')}`),
   ]);
-  for (const line of textTable(rows)) output.line(line);
+  const problems = [...servers.values()].map(({ problem }) => problem?.message);
+  textTable(rows).forEach((line, index) => {
+    output.line(line);
+    const problem = problems[index];
+    if (problem !== undefined) output.line(`      ${showMessage(problem)}`);
+  });
 }
 
 function showServer({ output }: CommandContext, server: ConfiguredServer): void {

@@ -104,7 +104,7 @@ function checkServer(server: ServerStatus): Check {
     return {
       name,
       ok: false,
-      what: `${error?.code ?? status}: ${showLine(error?.message ?? 'not connected', 200)}${error === undefined ? '' : addressSuffix(error)}`,
+      what: `${error?.code ?? status}: ${error?.message ?? 'not connected'}${error === undefined ? '' : addressSuffix(error)}`,
       next: error?.hint ?? `turnbuckle logs ${shellQuote(name)}`,
     };
   }
@@ -147,6 +147,8 @@ const otherNames = (name: string, runtime: Runtime): string[] =>
     .sort((a, b) => b.length - a.length);
 
 const MAX_FINDINGS_SHOWN = 5;
+/** Enough for an entry with ten faults. A server can write a longer message. */
+const MAX_TEXT_CHARACTERS = 2_000;
 
 function showFindings({ output }: CommandContext, { name, flagged = [] }: ServerCheck): void {
   for (const { tool, what } of flagged.slice(0, MAX_FINDINGS_SHOWN))
@@ -169,13 +171,13 @@ function show(context: CommandContext, checks: readonly ServerCheck[]): void {
   const rows = checks.map(({ name, ok, warns, what }) => [
     ok ? (warns === true ? output.color.yellow('!') : output.color.green('✓')) : output.color.red('✕'),
     showLine(name, 60),
-    showLine(what, 300),
+    showLine(what, MAX_TEXT_CHARACTERS),
   ]);
   const table = textTable(rows);
   checks.forEach((check, index) => {
     writeWrapped(output, table[index] ?? '', '     ');
     if (check.next !== undefined)
-      writeWrapped(output, `  ${output.color.dim('→')} ${showLine(check.next, 400)}`, '    ');
+      writeWrapped(output, `  ${output.color.dim('→')} ${showLine(check.next, MAX_TEXT_CHARACTERS)}`, '    ');
     showFindings(context, check);
   });
 }

@@ -21,7 +21,7 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 function emptyNote(server: string | undefined): string {
-  if (server !== undefined) return `No incidents of server "${showLine(server, MAX_NAME_WIDTH)}".`;
+  if (server !== undefined) return `No incidents for server "${showLine(server, MAX_NAME_WIDTH)}".`;
   return 'No incidents. The daemon, "turnbuckle bridge" and "turnbuckle serve --stdio" record them while they are running.';
 }
 

@@ -4,6 +4,7 @@ import type { CommandContext } from '../command.js';
 import { requirePositional } from '../command-line/positionals.js';
 import { agentFromFlags, forAgent } from '../session/agent-credentials.js';
 import { withRuntime } from '../session/command-runtime.js';
+import { unknownServer } from '../session/unknown-server.js';
 import { showFullLine, showLine } from '../terminal/untrusted-text.js';
 
 export async function run(context: CommandContext): Promise<void> {
@@ -17,6 +18,7 @@ export async function run(context: CommandContext): Promise<void> {
   const agent = agentFromFlags(context);
   const scopes = typeof flags.scope === 'string' ? flags.scope.split(/[\s,]+/).filter(Boolean) : undefined;
   await withRuntime(context, async ({ runtime }) => {
+    if (!runtime.serverNames().includes(server)) throw unknownServer(server, runtime.serverNames());
     const done = await runtime.signIn(server, {
       method,
       scopes,

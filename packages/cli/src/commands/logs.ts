@@ -61,7 +61,7 @@ function printEvents(runtime: Pick<Runtime, 'on'>, server: string, tell: PrintLi
   runtime.on('server.stderr', (event) => {
     const { text, dropped } = event;
     if (!mine(event)) return;
-    if (dropped !== undefined) tell('skipped', `${dropped} lines because the output was too fast`);
+    if (dropped !== undefined) tell('skipped', `${dropped} lines because the server wrote output too fast`);
     if (text.trim() !== '') tell('stderr', text);
   });
   runtime.on('server.notice', (event) => {

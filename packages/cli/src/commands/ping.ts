@@ -16,7 +16,7 @@ export async function run(context: CommandContext): Promise<void> {
     if (!alive)
       throw new TurnbuckleError('CONNECTION_LOST', `Server "${server}" did not respond.`, {
         server,
-        hint: `Show the output of the server: turnbuckle logs ${shellQuote(server)}`,
+        hint: `Show the server's output: turnbuckle logs ${shellQuote(server)}`,
       });
     if (output.json) output.data({ server, alive, ms: lastPing?.ms, protocolVersion, era });
     else {

@@ -1,6 +1,7 @@
 import { editServers, type LoadedConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { requirePositional } from '../command-line/positionals.js';
+import { reloadDaemon } from '../daemon/reload-daemon.js';
 import { loadCommandConfig } from '../session/command-runtime.js';
 import { fileOfFlag, fileOfServer } from '../session/config-file.js';
 import { showLine } from '../terminal/untrusted-text.js';
@@ -32,7 +33,7 @@ async function removeAdjustments(
       continue;
     }
     await editServers(layer.file, [{ action: 'remove', name }]);
-    output.note(`  Also removed the settings of this server from ${layer.file}.`);
+    output.note(`  Also removed this server's settings from ${layer.file}.`);
   }
 }
 
@@ -53,4 +54,5 @@ export async function run(context: CommandContext): Promise<void> {
     else await removeAdjustments(context, { name, file, config });
   }
   if (output.json) output.data({ removed: targets });
+  await reloadDaemon(context);
 }

@@ -140,7 +140,7 @@ async function testCall(context: CommandContext, { runtime }: ConfiguredRuntime)
   if (labels.length > 0) output.line(`  labels ${labels.join(', ')}`);
   if (unsure)
     output.note(
-      'The server was not started, so the annotations of the tool and any changes to the tool are unknown. They may affect the decision. To include them, use --connect.',
+      "The server was not started, so the tool's annotations and any changes to the tool are unknown. They may affect the decision. To include them, use --connect.",
     );
 }
 
@@ -194,7 +194,7 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
 const PIN_HEAD: readonly string[] = ['server', 'tool', 'now', 'pinned by', 'on', 'fingerprint'];
 
 function pinRow(
-  { server, tool, state, by, pinnedAt, hash }: PinStatus,
+  { server, tool, agent, state, by, pinnedAt, hash }: PinStatus,
   { color }: CommandContext['output'],
 ): string[] {
   const states = {
@@ -205,7 +205,7 @@ function pinRow(
   };
   return [
     showLine(server, 60),
-    showLine(tool, 80),
+    showLine(agent === undefined ? tool : `${tool} (${agent})`, 80),
     states[state],
     by,
     formatTimestamp(Date.parse(pinnedAt)).slice(0, 10),

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { TurnbuckleError } from 'turnbuckle';
+import { secretKey } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../command-line/nearest-word.js';
 import { requirePositional } from '../command-line/positionals.js';
@@ -17,7 +18,7 @@ const ACTIONS: Readonly<Record<string, (context: CommandContext) => Promise<void
 };
 /** Words of users who want to read a secret; close to other subcommands. */
 const READ_WORDS: ReadonlySet<string> = new Set(['get', 'show', 'read', 'view', 'print', 'cat', 'reveal']);
-const VAULT_PREFIX = 'secret/';
+const VAULT_PREFIX = secretKey('');
 const KEY_SOURCES = ['keychain', 'file', 'passphrase'] as const;
 const KEY_LOCATIONS = {
   keychain: 'in the keychain',
@@ -31,7 +32,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (action !== undefined) return action(context);
   if (READ_WORDS.has(word))
     throw new TurnbuckleError('ARGUMENTS_INVALID', 'Stored secrets cannot be shown.', {
-      hint: 'List the names: turnbuckle secrets list. Use a secret as ${secret:name} in the configuration of a server.',
+      hint: "List the names: turnbuckle secrets list. Use a secret as ${secret:name} in a server's configuration.",
     });
   const close = nearestWord(word, Object.keys(ACTIONS));
   throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand: expected set, list, rm or rotate.`, {

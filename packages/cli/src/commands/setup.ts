@@ -44,7 +44,9 @@ function listAgents(context: CommandContext): void {
       here.map(({ client: { id, label }, file, hasFile }) => ({ id, label, file, hasFile })),
     );
   if (here.length === 0)
-    return output.note(`No agents found. Supported: ${AGENT_CLIENTS.map(({ id }) => id).join(', ')}`);
+    return output.note(
+      `No agents found. Supported: ${AGENT_CLIENTS.map(({ id }) => id).join(', ')}. To connect one that is not found: turnbuckle setup <agent>. Any other program: turnbuckle token create <name>`,
+    );
   const rows = here.map(({ client, file }) => [client.id, client.label, output.color.dim(file)]);
   for (const line of textTable(rows, output)) output.line(line);
   output.note(`Connect an agent: turnbuckle setup ${here[0]?.client.id}`);

@@ -14,7 +14,7 @@ export async function run(context: CommandContext): Promise<void> {
   const { output, flags } = context;
   await withServers(context, async (servers) => {
     const tools = await findTools(context, servers);
-    if (output.json) return output.data(tools.map(toJson));
+    if (output.json) return output.data(tools.map((tool) => toJson(tool, servers)));
     if (tools.length === 0) return output.note(nothingFound(context, servers));
     if (flags.ts === true) for (const tool of tools) showSignature(context, tool);
     else if (flags.schema === true) for (const tool of tools) showSchema(context, tool);
@@ -80,4 +80,8 @@ function showSchema(context: CommandContext, tool: CatalogTool): void {
   output.line(`${showText(JSON.stringify(tool.inputSchema, null, 2))}\n`);
 }
 
-const toJson = ({ definition: _definition, ...tool }: CatalogTool): Record<string, unknown> => tool;
+/** A daemon has put its estimates into the list. */
+const toJson = ({ definition: _definition, ...tool }: CatalogTool, { energy }: Servers): object => ({
+  ...tool,
+  ...(energy !== undefined && !tool.native && { estimatedEnergyCost: energy.estimate(tool) }),
+});

@@ -48,7 +48,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   for (const refusal of refused) printRejection(context, refusal);
   if (open.length === 0 && refused.length === 0)
     output.note(
-      wanted.length === 0 ? 'The project has no servers.' : 'All servers of the project are already trusted.',
+      wanted.length === 0 ? 'The project has no servers.' : 'All servers in the project are already trusted.',
     );
   const agreed: ConfiguredServer[] = [];
   for (const server of open) if (await agree(context, server, trust)) agreed.push(server);
@@ -88,7 +88,7 @@ async function agree(
   output.note(`\n${output.color.bold(showFullLine(name))} from ${showFullLine(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
   const defaults = defaultsOf(server);
-  if (defaults.length > 0) output.note('Default values of the inputs of this server:');
+  if (defaults.length > 0) output.note("Default values of this server's inputs:");
   for (const [id, value] of defaults) output.note(showFullLine(`  ${id} = ${JSON.stringify(value)}`));
   const keys = await trust.changedKeys(server);
   if (keys !== undefined)

@@ -30,4 +30,4 @@ async function openLog(context: CommandContext): Promise<LogReader | undefined> 
 }
 
 export const NOTHING_LOGGED =
-  'The call history is empty. Unless "daemon.log.enabled" is false, it records every call: make one with turnbuckle call.';
+  'The call history is empty. It records every call, unless "daemon.log.enabled" is false. Make a call: turnbuckle call';

@@ -1,7 +1,7 @@
 /** How one client writes a server down: everything that the shared reader and writer must know about it. */
 import type { FieldReader } from './entries/field-reader.js';
 import type { DraftTransport, OAuthDraft, ServerDraft } from './entries/imported-server.js';
-import type { PlaceholderStyle } from './entries/placeholders.js';
+import type { PlaceholderStyle, Segment } from './entries/placeholders.js';
 import type { Entry } from './formats/plain-value.js';
 
 /** A draft while it is being put together. */
@@ -49,6 +49,15 @@ export interface SandboxKeys {
   write(sandbox: ServerDraft['sandbox'], entry: Record<string, unknown>, notes: string[]): void;
 }
 
+/** Puts what a client says in keys of its own into our placeholders: no text gets into a draft without it. */
+export interface ExtrasContext {
+  readonly notes: string[];
+  /** A text with placeholders of the client. */
+  turn(text: string, spot: string): string;
+  /** What the key means. The entry is left out if our spelling cannot say it, such as a name with a colon. */
+  print(segments: readonly Segment[], spot: string): string;
+}
+
 export interface Dialect {
   /** Keys that lead to the servers; the writer uses this one. */
   readonly container: readonly string[];
@@ -85,8 +94,8 @@ export interface Dialect {
   readonly ownedKeys?: readonly string[];
   /** Turns the client's peculiar shape into the usual one; a text says why the entry is left out. */
   normalizeEntry?(entry: Entry, notes: string[]): Entry | string;
-  /** Adds what the client says in keys of its own, already in our placeholders. */
-  readExtras?(draft: MutableDraft, fields: FieldReader, notes: string[]): void;
+  /** Adds what the client says in keys of its own. */
+  readExtras?(draft: MutableDraft, fields: FieldReader, context: ExtrasContext): void;
   /** Writes what has keys of its own into `entry` and answers the rest. */
   writeExtras?(draft: ServerDraft, entry: Record<string, unknown>, notes: string[]): ServerDraft;
   /** The last touch on a written entry. */

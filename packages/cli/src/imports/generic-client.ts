@@ -9,13 +9,13 @@ import { readInputs, withSandboxRules } from './clients/vscode.js';
 import { zed } from './clients/zed.js';
 import type { Dialect } from './dialect.js';
 import { KEY_VARIANTS } from './dialect.js';
-import { ANY_STYLE } from './entries/placeholder-styles.js';
+import { FILE_STYLE } from './entries/placeholder-styles.js';
 import { isEntry, ownValue, ownValueAt } from './formats/plain-value.js';
 import { entriesOf, locateEntries } from './locate-entries.js';
 
 const dialect: Dialect = {
   container: ['mcpServers'],
-  style: ANY_STYLE,
+  style: FILE_STYLE,
   typeKey: 'type',
   transports: { stdio: 'stdio', http: 'http', sse: 'sse', websocket: 'websocket' },
   keys: {

@@ -3,6 +3,7 @@ import type { Client, LocatedEntry, ReadOptions } from './client.js';
 import { clientById } from './clients.js';
 import type { Dialect } from './dialect.js';
 import type { ImportedServer, ImportResult, SkippedServer } from './entries/imported-server.js';
+import { escapeText } from './entries/placeholders.js';
 import { readEntry } from './entries/read-entry.js';
 import { type FileFormat, parseText } from './formats/parse-text.js';
 import { isEntry } from './formats/plain-value.js';
@@ -62,7 +63,7 @@ function toServer(
   if ('reason' in read) return read;
   const scope = located.scope ?? options.scope;
   const trust = located.trust ?? (scope === 'project' ? ('ask' as const) : undefined);
-  const excludeTools = [...(read.config.excludeTools ?? []), ...(located.excludeTools ?? [])];
+  const excludeTools = [...(read.config.excludeTools ?? []), ...(located.excludeTools ?? []).map(escapeText)];
   return {
     name,
     config: {

@@ -125,7 +125,8 @@ async function writeRules(
 async function parseRule(context: CommandContext): Promise<Rule> {
   const { positionals, flags } = context;
   const [action, , server, tool] = positionals;
-  const caller = requirePositional(context, 1, 'caller');
+  const command = { ...context.command, arguments: `${action} <caller> [server] [tool]` };
+  const caller = requirePositional({ ...context, command }, 1, 'caller');
   const meant = [action ?? '', 'host', ...positionals.slice(2)].map(shellQuote).join(' ');
   rejectOwner(caller, `turnbuckle rules ${meant}`);
   const kind = parseKind(flags);

@@ -28,7 +28,7 @@ const MAX_UNREAD_BYTES = 1_024 * 1_024;
 export function createLogOutput(context: CommandContext, onLine?: (line: LogLine) => void): LogOutput {
   // The client of --stdio shows stderr to people.
   const isText = !context.output.json && (process.stderr.isTTY === true || context.flags.stdio === true);
-  const print = isText ? createTextPrinter(context) : createJsonPrinter(stateDirectoryOf(context));
+  const print = isText ? createTextPrinter(context) : createJsonPrinter(context);
   return {
     level: parseLogLevel(context.flags['log-level']),
     write: (json) => {
@@ -59,22 +59,30 @@ function createTextPrinter({ output }: CommandContext): Print {
   };
 }
 
-function createJsonPrinter(stateDir: string): Print {
+function createJsonPrinter(context: CommandContext): Print {
   const { stderr } = process;
-  const keepBounded = createRotation(ownLogFile(stateDir));
+  const keepBounded = createRotation(ownLogFile(stateDirectoryOf(context)));
   let dropped = 0;
-  return ({ time }, json) => {
+  return (entry, json) => {
+    const { time } = entry;
     if (stderr.writableLength > MAX_UNREAD_BYTES) {
       dropped += 1;
       return;
     }
-    const text = `${dropped} lines were dropped because nobody read them.`;
+    const text = `${dropped} log lines were dropped because stderr was not being read.`;
     const missed = dropped === 0 ? '' : `${JSON.stringify({ level: 'warn', time, text })}\n`;
     dropped = 0;
-    const line = missed + escapeHidden(json);
+    const line = missed + escapeHidden(withOwnCommands(entry, json, context));
     keepBounded(line.length);
     stderr.write(line);
   };
+}
+
+/** The same line, with a next step that works as it is printed. */
+function withOwnCommands(line: LogLine, json: string, { output }: CommandContext): string {
+  const { next } = line;
+  const rewritten = next && output.rewriteCommands(next);
+  return rewritten === next ? json : `${JSON.stringify({ ...line, next: rewritten })}\n`;
 }
 
 /** The file of the log is copied and emptied before it grows too large: the process keeps it open as stderr. */

@@ -15,6 +15,7 @@ import { ownCommand } from '../terminal/own-command.js';
 import { showMessage } from '../terminal/untrusted-text.js';
 import { VERSION } from '../version.js';
 import { describeAgentPolicy } from './agent-policy.js';
+import { createParts } from './create-parts.js';
 import { createLogOutput, type LogLine, ownLogFile } from './log-output.js';
 import { parsePort } from './parse-port.js';
 
@@ -75,6 +76,7 @@ async function start(
       startedWith,
       onLost,
       operatorLog,
+      parts: createParts({ cwd: options.cwd, files: options.files }),
     });
     process.send?.({ url: toReachableUrl(daemon.url), warnings });
     return { daemon, isDemo: demo.length > 0 };
@@ -133,7 +135,7 @@ function announce(context: CommandContext, daemon: Daemon, isDemo: boolean): voi
   output.line('');
   output.note(describeAgentPolicy(daemon.configured.config()));
   output.note(
-    'Next: connect an agent with turnbuckle setup, or create a token with turnbuckle token create. Press Ctrl-C to stop.',
+    'Next: connect an agent with turnbuckle setup, or create a token with turnbuckle token create <name>. Press Ctrl-C to stop.',
   );
 }
 

@@ -172,7 +172,7 @@ function requireView({ flags }: CommandContext, front: McpEndpoint, views: reado
   throw new TurnbuckleError('CONFIG_INVALID', `There is no view named "${String(view)}".`, {
     hint:
       close === undefined
-        ? 'Views are defined in daemon.views of your configuration.'
+        ? 'Views are defined under daemon.views in your configuration.'
         : `Did you mean "${close}"?`,
   });
 }

@@ -12,7 +12,7 @@ export function agentFromFlags({ flags }: CommandContext): string | undefined {
   const { agent } = flags;
   if (agent === undefined || (typeof agent === 'string' && agent.trim() !== '')) return agent;
   throw new TurnbuckleError('ARGUMENTS_INVALID', '--agent requires the name of an agent.', {
-    hint: 'The names are in the "credentials" of the server: turnbuckle config <server>',
+    hint: `The names are under "credentials" in the server's configuration: turnbuckle config <server>`,
   });
 }
 

@@ -98,6 +98,8 @@ export async function withRuntime<T>(
     createConfiguredRuntime({ ...configurationOptions(context), handlers }),
     import('./record-calls.js'),
   ]);
+  // What a command writes to the log has no secret of any server, whether it connects to that one or not.
+  await configured.secretsLearned();
   const stopRecording = recordOwnCalls(context, configured);
   configured.runtime.on('approval.lost', ({ tool, error }) => {
     const why = error instanceof Error ? error.message : String(error);

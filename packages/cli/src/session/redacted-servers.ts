@@ -12,6 +12,7 @@ export function redactedServers(runtime: Runtime): Servers {
     status: () => clean(runtime.status()),
     serverStatus: (server) => clean(runtime.serverStatus(server)),
     ping: (...given) => runtime.ping(...given),
+    energy: runtime.energy,
     tools: () => clean(runtime.tools()),
     catalog: {
       find: (...given) => clean(catalog.find(...given)),

@@ -15,6 +15,8 @@ export interface Servers
       Runtime,
       'getPrompt' | 'listPrompts' | 'listResources' | 'listResourceTemplates' | 'ping' | 'readResource'
     > {
+  /** Absent for those of the daemon. */
+  readonly energy?: Pick<NonNullable<Runtime['energy']>, 'estimate'> | undefined;
   /** They are the daemon's, which decides what there is for a token. */
   readonly isRemote?: true;
 }

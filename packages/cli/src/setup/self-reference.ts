@@ -39,14 +39,12 @@ export function createSelfReferenceCheck(
   };
   return ({ command, args = [], cwd, url, headers }) => {
     if (url !== undefined)
-      return isOurs(url, Object.values(headers ?? {}))
-        ? 'its URL is the URL of Turnbuckle itself'
-        : undefined;
+      return isOurs(url, Object.values(headers ?? {})) ? "its URL is Turnbuckle's own URL" : undefined;
     const words = [command ?? '', ...args];
     if (startsTurnbuckle(words, cwd)) return 'its command starts Turnbuckle itself';
     // What carries stdio to an address, with options that are not known here.
     return words.some((word) => isOurs(word, words))
-      ? 'its command contains the URL of Turnbuckle itself'
+      ? "its command contains Turnbuckle's own URL"
       : undefined;
   };
 }

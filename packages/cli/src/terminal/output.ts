@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { createColors } from 'picocolors';
 import { createCommandRewriter } from './command-prefix.js';
 import { createSpinner, SPINNER_DELAY_MS } from './spinner.js';
+import { terminalWidth } from './terminal-width.js';
 import { escapeHidden, sanitizeLine } from './untrusted-text.js';
 import { wrapLines } from './wrap-text.js';
 
@@ -57,7 +58,7 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
     write(
       stderr,
       stderr.isTTY
-        ? wrapLines(rewriteCommands(text), stderr.columns)
+        ? wrapLines(rewriteCommands(text), terminalWidth(stderr))
         : rewriteCommands(stripVTControlCharacters(text)),
     );
   const held = new HeldLines(warn);
@@ -65,7 +66,7 @@ export function createOutput({ json, environment, commands }: OutputOptions): Ou
     json,
     interactive: stdin.isTTY === true && stderr.isTTY === true && !json,
     color,
-    width: (stdout.isTTY && stdout.columns) || Number.POSITIVE_INFINITY,
+    width: terminalWidth(stdout),
     line: (text = '') => write(stdout, text),
     data: (value) => write(stdout, escapeHidden(JSON.stringify(value, null, 2))),
     note: (text) => {

@@ -1,5 +1,6 @@
 /** A progress line on the terminal. Other output and prompts clear it. */
 import { truncateToWidth } from './display-width.js';
+import { terminalWidth } from './terminal-width.js';
 
 export interface Spinner {
   /** Shown while the work takes longer than a moment, gone with its end. */
@@ -15,7 +16,6 @@ export interface Spinner {
 export const SPINNER_DELAY_MS = 700;
 const FRAME_INTERVAL_MS = 80;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const DEFAULT_COLUMNS = 80;
 
 export function createSpinner(terminal: NodeJS.WriteStream): Spinner {
   let done = '';
@@ -31,7 +31,7 @@ export function createSpinner(terminal: NodeJS.WriteStream): Spinner {
     turn = (turn + 1) % FRAMES.length;
     const line = `${FRAMES[turn]} ${text}${done === '' ? '' : `  ${done}`}`;
     // One column stays free: a full line would make the terminal go on to the next.
-    terminal.write(`\r${truncateToWidth(line, (terminal.columns || DEFAULT_COLUMNS) - 1)}\u001b[K`);
+    terminal.write(`\r${truncateToWidth(line, terminalWidth(terminal) - 1)}\u001b[K`);
     isDrawn = true;
   };
   return {

@@ -114,3 +114,13 @@ it('12: a server requires sign-in', async () => {
     await wall.stop();
   }
 });
+
+it('10: an entry with many faults is shown whole, and by config too', async () => {
+  const faults = { comand: 'x', timeoutt: 1, envv: {}, argz: [], cwdd: '/a' };
+  const home = await createHome({ demo: { command: 'y', ...faults } });
+  for (const words of [['doctor', 'demo'], ['config']]) {
+    const { code, stdout } = await turnbuckle(words, { home });
+    expect(code).toBe(10);
+    for (const key of Object.keys(faults)) expect(stdout).toContain(`servers.demo.${key}: `);
+  }
+});

@@ -39,3 +39,20 @@ it('leaves the hints for other servers alone', async () => {
   );
   expect(stderr).toMatch(/turnbuckle config j\n/);
 });
+
+it.each([
+  [['login', 'nope'], 'Configured servers: echo, two'],
+  [['rules', 'allow'], 'usage: turnbuckle rules allow <caller> [server] [tool]'],
+  [['setup'], 'turnbuckle setup <agent>'],
+  [['call', 'echo', 'add', 'a=2', 'c=3'], 'Tool "add" requires b. It has no argument c.'],
+])('%j says what to do next: %s', async (words, text) => {
+  const home = await createHome({ echo: fixture('echo'), two: fixture('echo') });
+  expect((await turnbuckle(words, { home })).stderr).toContain(text);
+});
+
+it('one server is not "1 servers"', async () => {
+  const home = await createHome();
+  const servers = { a: fixture('echo'), b: fixture('echo') };
+  await home.write('.config/turnbuckle/mcp.json', { limits: { maxServers: 1 }, servers });
+  expect((await turnbuckle(['ping', 'b'], { home })).stderr).toContain('the limit of 1 server is reached');
+});

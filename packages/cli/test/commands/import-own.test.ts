@@ -139,7 +139,7 @@ it('add warns about a server that points back to Turnbuckle', async () => {
   const { code, stderr } = await run('add', 'again', 'http://localhost:7420/mcp');
   expect(code).toBe(0);
   expect(stderr).toContain(
-    'warning Server "again" points back to Turnbuckle because its URL is the URL of Turnbuckle itself.',
+    'warning Server "again" points back to Turnbuckle because its URL is Turnbuckle\'s own URL.',
   );
   expect((await run('add', 'other', 'http://localhost:7421/mcp')).stderr).not.toContain('warning');
 });

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are texts here
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fixture } from '@turnbuckle/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -71,6 +72,30 @@ describe('a command without a daemon', () => {
     const written = readdirSync(journal).map((file) => readFileSync(`${journal}/${file}`, 'utf8'));
     expect(written.join('')).toContain('[redacted]');
     expect(written.join('')).not.toContain(secret);
+  });
+
+  it('logs no secret of any server, connected or not, in whatever is written', async () => {
+    const secrets = ['zebraquartzlampshade77', 'yellowharbourmitten88', 'xenonpicklefortress99'];
+    const [first = '', second = '', third = ''] = secrets;
+    await turnbuckle(['secrets', 'set', 'third'], {
+      home,
+      stdin: third,
+      env: { TURNBUCKLE_KEYCHAIN: 'off' },
+    });
+    await home.write('.config/turnbuckle/mcp.json', {
+      servers: {
+        echo: fixture('echo'),
+        other: { ...fixture('echo'), env: { KEY: '${secret:first}', X: '${secret:third}' } },
+        own: { ...fixture('echo'), credentials: { bob: { env: { KEY: second } } } },
+      },
+    });
+    const env = { TURNBUCKLE_SECRET_FIRST: first, TURNBUCKLE_KEYCHAIN: 'off' };
+    for (const secret of secrets)
+      await turnbuckle(['call', 'echo', 'echo', `text=${secret}`, '--as', `me ${secret}`], { home, env });
+    const journal = home.file('state/log/journal');
+    const written = readdirSync(journal).map((file) => readFileSync(`${journal}/${file}`, 'utf8'));
+    expect(written.join('').match(/me \[redacted\]/g)).toHaveLength(3);
+    for (const secret of secrets) expect(written.join('')).not.toContain(secret);
   });
 
   it('makes the call, with a warning, if the log cannot be written', async () => {

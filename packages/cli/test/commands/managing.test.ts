@@ -212,7 +212,7 @@ describe('disable and enable', () => {
     const { stdout, stderr } = await run('remove', 'x');
     expect(stdout).toBe(`Removed x from ${home.config}\n`);
     expect(stderr).toContain(
-      `Also removed the settings of this server from ${home.file('project/.turnbuckle/mcp.local.json')}.`,
+      `Also removed this server's settings from ${home.file('project/.turnbuckle/mcp.local.json')}.`,
     );
     expect(await written('project/.turnbuckle/mcp.local.json')).toEqual({});
     expect(await json(['list'], { home })).toEqual([]);
@@ -231,11 +231,29 @@ describe('disable and enable', () => {
     expect((await run('remove', 'x')).stderr).toContain('belongs to the project');
     expect(await written('project/.turnbuckle/mcp.json')).toEqual({ x: { enabled: false } });
     const { stderr } = await run('list');
-    expect(stderr).toContain('overrides settings of server "x", but no file defines that server');
+    expect(stderr).toContain('overrides settings for server "x", but no file defines that server');
     expect(stderr).toContain('turnbuckle remove x');
     const who = await turnbuckle(['whoami', '--json'], { home });
     expect([who.code, JSON.parse(who.stdout)]).toEqual([0, []]);
     expect((await run('whoami', 'x')).code).toBe(10);
+  });
+
+  it('enable a server in each file that disables it, and refuse a file of the project alone', async () => {
+    await run('add', 'x', '--', 'cmd');
+    const local = home.file('project/.turnbuckle/mcp.local.json');
+    await run('disable', 'x');
+    const refused = await run('enable', 'x', '--scope', 'local');
+    expect(refused.code).toBe(13);
+    expect(refused.stderr).toContain(`is disabled in ${home.config}. A project's file cannot enable it.`);
+    expect(existsSync(local)).toBe(false);
+    await run('disable', 'x', '--scope', 'local');
+    expect(await json(['enable', 'x'], { home })).toEqual({
+      enabled: [
+        { name: 'x', file: home.config },
+        { name: 'x', file: local },
+      ],
+    });
+    expect(await json(['list', '--no-connect'], { home })).toMatchObject([{ name: 'x', status: 'pending' }]);
   });
 
   it('refuse a file with lower precedence than the server’s own', async () => {

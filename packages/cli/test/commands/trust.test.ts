@@ -26,6 +26,10 @@ describe('a hostile project', () => {
     prompts: [[], ['evil']],
     prompt: [['evil', 'x']],
     ping: [['evil']],
+    energy: [[]],
+    chat: [['hello']],
+    search: [[]],
+    steward: [[], ['list'], ['request', 'test', 'evil'], ['approvals']],
     logs: [['evil', '--seconds', '1']],
     login: [['evil', '--no-browser']],
     logout: [['evil']],
@@ -124,7 +128,7 @@ describe('trust', () => {
     });
     const { stderr } = await run('trust', '--yes');
     const [, evil = '', plain = ''] = stderr.split(/^(?=\w+ from )/m);
-    expect(evil).toContain('Default values of the inputs of this server:');
+    expect(evil).toContain("Default values of this server's inputs:");
     expect(evil).toContain('  program = "rm\\u001b[2J -rf\\u{202e}"');
     expect(evil).toContain('  with "quotes" = "quoted"');
     expect(evil).toContain('  nested = "deep"');
@@ -158,21 +162,21 @@ describe('trust', () => {
     const entry = { command: process.execPath, args: ['server.mjs'] };
     await home.write('project/server.mjs', 'process.exit(1)');
     await hostile(entry);
-    expect((await run('ping', 'evil')).stderr).toContain('and needs your agreement');
+    expect((await run('ping', 'evil')).stderr).toContain('and is not trusted yet');
     await run('trust', '--yes');
     await hostile({ ...entry, args: ['server.mjs', '--more'], env: { A: 'b' } });
     const changed = await run('ping', 'evil');
-    expect(changed.stderr).toContain('its entry (args, env) changed since you agreed to run the server');
+    expect(changed.stderr).toContain('its entry (args, env) changed since you trusted the server');
     expect(changed.stderr).not.toContain('changedScripts');
     expect((await run('trust')).stderr).toContain('Changed since you trusted this server: args, env');
     await hostile(entry);
     await home.write('project/server.mjs', 'process.exit(2)');
     const script = await run('ping', 'evil');
-    expect(script.stderr).toContain('"server.mjs" changed since you agreed to run the server');
+    expect(script.stderr).toContain('"server.mjs" changed since you trusted the server');
     expect(script.stderr).toContain('"changedScripts": "warn"');
     await rm(home.file('project/server.mjs'));
     expect((await run('ping', 'evil')).stderr).toContain(
-      '"server.mjs" was removed since you agreed to run the server',
+      '"server.mjs" was removed since you trusted the server',
     );
     expect((await run('trust')).stderr).toContain('server.mjs  (removed since you trusted the server)');
   });

@@ -154,7 +154,7 @@ describe('approvals', () => {
     const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '3'];
     const alone = await turnbuckle([...words, '--no-daemon'], { home });
     expect(alone.code).toBe(15);
-    expect(alone.stderr).toContain(`Approval is required by the rule at ${place}`);
+    expect(alone.stderr).toContain(`The rule that requires approval is at ${place}`);
     await waitUntil(async () => {
       const { stderr } = await turnbuckle(words, { home });
       return stderr.includes(`"this rule is invalid" (${place})`);

@@ -190,5 +190,7 @@ it('says that there are no incidents', async () => {
   const { code, stdout, stderr } = await turnbuckle(['incidents'], { home });
   expect([code, stdout]).toEqual([0, '']);
   expect(stderr).toContain('No incidents. The daemon, "turnbuckle bridge" and "turnbuckle serve --stdio"');
-  expect((await turnbuckle(['incidents', 'nope'], { home })).stderr).toBe('No incidents of server "nope".\n');
+  expect((await turnbuckle(['incidents', 'nope'], { home })).stderr).toBe(
+    'No incidents for server "nope".\n',
+  );
 });

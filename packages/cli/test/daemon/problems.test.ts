@@ -97,7 +97,7 @@ it('says what replaces an invalid rule, and applies the rest', async () => {
   expect(stdout).toContain('only');
   expect(stdout).not.toContain('files');
   expect(stderr).toMatch(
-    /rules\[1\].action: .*every call that no earlier rule decides, including your own, requires approval\)/,
+    /rules\[1\].action: .*every call that no earlier rule matches requires approval, including your own\)/,
   );
   expect(stderr).toMatch(/rules\[2\].tol: .*this rule is ignored\)/);
   expect(stderr).not.toMatch(/keeps its previous|is still in effect/);

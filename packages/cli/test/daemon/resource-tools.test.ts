@@ -37,6 +37,15 @@ describe.each([
       'native get_mcp_prompt',
       'native list_mcp_prompts',
       'native list_mcp_resources',
+      // The tools of the steward, which runs in the daemon.
+      ...(withDaemon
+        ? [
+            'native mcp_cancel_subagent_work',
+            'native mcp_check_subagent_status',
+            'native mcp_list_available_tools',
+            'native mcp_request_server_addition',
+          ]
+        : []),
       'native read_mcp_resource',
     ]);
     expect(await turnbuckle(READ, { home })).toMatchObject({

@@ -72,7 +72,7 @@ describe('token', () => {
       ['create', 'ci', '--capability', 'mcp_a', '--capability', 'nonsense'],
       'Invalid --capability "nonsense": expected a capability',
     ],
-    [['create', 'a b'], 'Invalid token name "a b": expected up to 64 letters'],
+    [['create', 'a b'], 'Invalid token name "a b": expected at most 64 characters (letters'],
   ])('%j is refused with the option names of the command line', async (words, message) => {
     const { stderr } = await token(...words);
     expect(stderr).toContain(message);

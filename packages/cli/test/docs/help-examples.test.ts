@@ -37,6 +37,9 @@ const EXITS: ReadonlyArray<readonly [RegExp, number]> = [
   // Without a terminal there is no confirmation.
   [/^turnbuckle rules (allow|ask|deny|remove)/, ERRORS.CALL_CANCELLED.exit],
   [/^turnbuckle rules pin /, ERRORS.APPROVAL_NEEDED.exit],
+  // Without a daemon, and with ids that are made up.
+  [/^turnbuckle steward (approvals|approve|refuse|pause)|--wait$/, ERRORS.CONNECT_FAILED.exit],
+  [/^turnbuckle steward cancel/, ERRORS.PATH_UNKNOWN.exit],
 ];
 
 async function prepare(command: string): Promise<Home> {
@@ -55,6 +58,12 @@ async function prepare(command: string): Promise<Home> {
       tools: 2,
       toolTokens: 90,
     })),
+  });
+  // A copy of a registry, since the official one is not on this machine.
+  await home.write('.config/turnbuckle/registry.json', { servers: [] });
+  await home.write('.config/turnbuckle/mcp.json', {
+    servers: SERVERS,
+    steward: { registries: [{ file: 'registry.json' }] },
   });
   const before = BEFORE[command];
   if (before !== undefined) expect(await play(before, home)).toMatchObject({ code: 0 });

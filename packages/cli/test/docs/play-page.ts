@@ -17,7 +17,7 @@ const SHOWN_NODE = 'v20.20.2 on linux x64';
 const ACTUAL_NODE = `${process.version} on ${process.platform} ${process.arch}`;
 
 /** Printed only on slow machines. */
-const SLOW_NOTICE = /^(Connecting|Calling|Checking)\b.* …$/;
+const SLOW_NOTICE = /^(Connecting|Calling|Checking|Reading|Waiting)\b.* …$/;
 
 const BETWEEN = '\u001e';
 const LIMIT_MS = 60_000;

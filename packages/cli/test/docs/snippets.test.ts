@@ -11,6 +11,9 @@ const PAGES = [
   { page: 'docs/permissions.md', directory: undefined },
   { page: 'docs/daemon.md', directory: undefined },
   { page: 'docs/incidents.md', directory: undefined },
+  { page: 'docs/energy.md', directory: undefined },
+  { page: 'docs/finding-servers.md', directory: undefined },
+  { page: 'docs/steward.md', directory: undefined },
   { page: 'README.md', directory: root },
 ].map((one) => ({ ...one, steps: findSteps(one.page, readText(one.page)) }));
 

@@ -1,5 +1,5 @@
 /** The requests for a cell, and the codes of their responses. */
-import type { Cell, Guard, Kind, Who } from './table.js';
+import { type Cell, type Guard, type Kind, SPENT, type Who } from './table.js';
 
 export type Body = Record<string, unknown>;
 
@@ -15,7 +15,13 @@ export function codeOf(answer: unknown): string {
 }
 
 export const named = (who: Who) => (guard: Guard) =>
-  who === 'host' ? undefined : guard === 'capability missing' ? 'poor' : 'agent';
+  who === 'host'
+    ? undefined
+    : guard === 'capability missing'
+      ? 'poor'
+      : guard === 'budget used up'
+        ? SPENT
+        : 'agent';
 
 /** The MCP request for a cell. */
 export function requestOf({ kind, item }: Cell): [method: string, params: Body] {

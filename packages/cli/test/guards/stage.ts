@@ -8,7 +8,18 @@ import type { Stand } from '../../../gateway/test/mcp/stand.js';
 import { openUpstream, type Upstream } from '../../../gateway/test/threats/upstream.js';
 import { createHome, type Home } from '../commands/turnbuckle.js';
 import { post, type RunningDaemon, startBridge, startDaemon, stateOf } from '../daemon/running-daemon.js';
-import { type Guard, itemOf, MOVED, OTHER_SERVER, OWN_RULES, type Row, RULES, type Who } from './table.js';
+import {
+  ENERGY,
+  type Guard,
+  itemOf,
+  MOVED,
+  OTHER_SERVER,
+  OWN_RULES,
+  type Row,
+  RULES,
+  SPENT,
+  type Who,
+} from './table.js';
 
 export interface Stage {
   readonly home: Home;
@@ -66,11 +77,12 @@ function openServer(names: readonly string[], hasMoved: () => boolean): Promise<
   });
 }
 
-const settingsOf = (upstream: Upstream, neighbour: Upstream, rules: readonly object[]): object => ({
+/** `guards`: the rules, and the budgets once the guards are active. */
+const settingsOf = (upstream: Upstream, neighbour: Upstream, guards: object): object => ({
   servers: { up: { url: upstream.url }, neighbour: { url: neighbour.url } },
+  ...guards,
   pins: 'all',
   resourceTools: true,
-  rules,
   daemon: {
     // With one place, each endpoint in a request replaces the one before, and connects again when it returns.
     bridge: { urls: [upstream.url], maxEndpoints: 1 },
@@ -117,9 +129,9 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
   const upstream = await openServer(names, () => hasMoved);
   const neighbour = await openServer(['elsewhere'], () => false);
   const home = await createHome();
-  const config = (rules: readonly object[]) =>
-    home.write('.config/turnbuckle/mcp.json', settingsOf(upstream, neighbour, rules));
-  await config([{ action: 'allow' }]);
+  const config = (guards: object) =>
+    home.write('.config/turnbuckle/mcp.json', settingsOf(upstream, neighbour, guards));
+  await config({ rules: [{ action: 'allow' }] });
   const daemon = await startDaemon([], { home });
   const { url } = daemon;
   const stand = { url } as Stand;
@@ -132,6 +144,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
     agent: await makeToken('agent', ALL),
     poor: await makeToken('poor', OTHER_SERVER),
     gone: await makeToken('gone', ALL),
+    spent: await makeToken(SPENT, ALL),
   };
   const over = new AbortController();
   const denying = denyAll(() => owner, over.signal).catch(() => {});
@@ -156,6 +169,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
     token: (who, guard) => {
       if (who === 'host') return guard === 'token revoked' ? daemon.token : owner.token;
       if (guard === 'token revoked') return tokens.gone;
+      if (guard === 'budget used up') return tokens.spent;
       return guard === 'capability missing' ? tokens.poor : tokens.agent;
     },
     urlFor: (guard) => reach(url, guard),
@@ -192,7 +206,7 @@ export async function openStage(names: readonly string[]): Promise<Stage> {
       hasMoved = true;
       await post(owner, '/api/servers/up/refresh', {});
       await callInline(neighbour, 'elsewhere');
-      await config(RULES);
+      await config({ rules: RULES, energy: ENERGY });
       // The daemon may notice the file late; the test's own timeout ends an endless wait.
       while ((await get<{ rules: object[] }>(owner, '/api/rules')).rules.length !== RULES.length)
         await delay(30);

@@ -3,15 +3,18 @@ import { turnbuckle } from '../commands/turnbuckle.js';
 import { type StdioClient, startClient } from '../daemon/conversation.js';
 import { type Body, codeOf, NO_TOKEN, notATool, readingToolRequest, requestOf } from './requests.js';
 import type { Stage } from './stage.js';
-import { type Cell, OTHER_SERVER, type Surface } from './table.js';
+import { type Cell, type Guard, OTHER_SERVER, SPENT, type Surface } from './table.js';
 
 type Ask = (method: string, params: Body, cell: Cell) => Promise<unknown>;
 
-const HELLO = {
+const helloOf = (name: string) => ({
   protocolVersion: '2025-11-25',
   capabilities: {},
-  clientInfo: { name: 'table', version: '1' },
-};
+  clientInfo: { name, version: '1' },
+});
+
+/** The name of the client, which is the name of the caller. */
+const clientName = (guard: Guard | undefined): string => (guard === 'budget used up' ? SPENT : 'table');
 
 export interface StdioClients {
   ask: Ask;
@@ -20,20 +23,20 @@ export interface StdioClients {
 
 /** Clients of `serve --stdio`, one for each kind of caller. */
 export function openStdioClients(stage: () => Stage, words: readonly string[]): StdioClients {
-  const clients = new Map<boolean, Promise<StdioClient>>();
-  const begin = async (isPoor: boolean): Promise<StdioClient> => {
-    const more = isPoor ? ['--capability', OTHER_SERVER] : [];
+  const clients = new Map<string, Promise<StdioClient>>();
+  const begin = async (guard: Guard | undefined): Promise<StdioClient> => {
+    const more = guard === 'capability missing' ? ['--capability', OTHER_SERVER] : [];
     const client = startClient(['serve', '--stdio', ...words, ...more], { home: stage().home });
-    client.send(0, 'initialize', HELLO);
+    client.send(0, 'initialize', helloOf(clientName(guard)));
     await client.response(0);
     return client;
   };
   let id = 0;
   return {
     ask: async (method, params, { guard }) => {
-      const isPoor = guard === 'capability missing';
-      const begun = clients.get(isPoor) ?? begin(isPoor);
-      clients.set(isPoor, begun);
+      const kind = guard === 'capability missing' ? 'poor' : clientName(guard);
+      const begun = clients.get(kind) ?? begin(guard);
+      clients.set(kind, begun);
       const client = await begun;
       id += 1;
       const own = id;
@@ -67,7 +70,7 @@ export function stdioSurface(stage: () => Stage, { way, clients, isByTool = fals
     name: `${isByTool ? 'resource tool ' : ''}stdio ${way}`,
     who: 'agent',
     approver: way === 'daemon' ? 'available' : 'missing',
-    caller: () => 'stdio:table',
+    caller: (guard) => `stdio:${clientName(guard)}`,
     attempt: async (cell) =>
       cell.guard === 'token revoked'
         ? startWithoutToken()

@@ -18,11 +18,13 @@ import type { Stage } from './stage.js';
 import { type StdioClients, stdioSurface } from './stdio-surface.js';
 import {
   type Cell,
+  ENERGY,
   type Guard,
   type Kind,
   OTHER_SERVER,
   type Row,
   RULES,
+  SPENT,
   type Surface,
   type Who,
 } from './table.js';
@@ -44,6 +46,7 @@ export async function openLibrary(stage: Stage, options: RuntimeOptions): Promis
   const runtime = await createRuntime({
     servers,
     rules: [...RULES],
+    energy: ENERGY,
     pins: 'all',
     resourceTools: true,
     ...options,
@@ -59,9 +62,8 @@ export async function openLibrary(stage: Stage, options: RuntimeOptions): Promis
 function librarySurface(name: string, who: Who, library: () => Library): Surface {
   const callerFor = (guard: Guard | undefined): Caller | undefined => {
     if (who === 'host') return undefined;
-    return guard === 'capability missing'
-      ? { id: 'poor', capabilities: [OTHER_SERVER] }
-      : { id: 'agent', capabilities: EVERYTHING };
+    if (guard === 'capability missing') return { id: 'poor', capabilities: [OTHER_SERVER] };
+    return { id: guard === 'budget used up' ? SPENT : 'agent', capabilities: EVERYTHING };
   };
   const isByTool = name.startsWith('resource tool');
   const call = (runtime: Runtime, cell: Cell): Promise<unknown> => {
@@ -114,14 +116,14 @@ interface CommandOptions {
 
 function ownCommand(stage: () => Stage, who: Who): Surface {
   const as = (guard: Guard | undefined): string[] => [
-    ...['--as', 'agent'],
+    ...['--as', guard === 'budget used up' ? SPENT : 'agent'],
     ...(guard === 'capability missing' ? ['--capability', OTHER_SERVER] : []),
   ];
   return {
     name: `command as ${who}`,
     who,
     approver: 'missing',
-    caller: () => (who === 'agent' ? 'agent' : undefined),
+    caller: (guard) => (who === 'host' ? undefined : guard === 'budget used up' ? SPENT : 'agent'),
     attempt: (cell) =>
       runCommand(stage(), cell, { words: ['--no-daemon', ...(who === 'agent' ? as(cell.guard) : [])] }),
     notApplicable: (guard, kind) => {
@@ -137,7 +139,10 @@ function ownToolCommand(stage: () => Stage, who: Who): Surface {
   const as = (guard: Guard | undefined): string[] =>
     who === 'host'
       ? []
-      : ['--as', 'agent', ...(guard === 'capability missing' ? ['--capability', OTHER_SERVER] : [])];
+      : [
+          ...['--as', guard === 'budget used up' ? SPENT : 'agent'],
+          ...(guard === 'capability missing' ? ['--capability', OTHER_SERVER] : []),
+        ];
   return {
     ...own,
     name: `resource tool ${own.name}`,
@@ -306,7 +311,8 @@ function gatewaySurfaces(stage: () => Stage, tasks: ReadonlyMap<string, string>)
 export async function startTask(stage: Stage, surface: string, cell: Cell): Promise<string> {
   const era = surface.includes('legacy') ? 'legacy' : 'modern';
   const holder = surface.endsWith('host') ? 'host' : 'agent';
-  const token = stage.token(holder, cell.guard === 'token revoked' ? cell.guard : undefined);
+  const isOwnToken = cell.guard === 'token revoked' || cell.guard === 'budget used up';
+  const token = stage.token(holder, isOwnToken ? cell.guard : undefined);
   const params = { name: `up_${cell.item}`, arguments: {}, task: { ttl: 60_000 } };
   const { body } = await askGateway(stage, { era, url: stage.url, path: '/mcp', token }, [
     'tools/call',

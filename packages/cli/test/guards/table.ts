@@ -3,7 +3,14 @@
 export const KINDS = ['tool', 'resource', 'prompt'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const GUARDS = ['deny', 'ask', 'capability missing', 'pin changed', 'token revoked'] as const;
+export const GUARDS = [
+  'deny',
+  'ask',
+  'capability missing',
+  'pin changed',
+  'budget used up',
+  'token revoked',
+] as const;
 export type Guard = (typeof GUARDS)[number];
 
 /** How the rules classify the caller. */
@@ -56,6 +63,8 @@ export function expectedCode(
     case 'ask':
     case 'pin changed':
       return approver === 'available' ? 'CALL_DENIED' : 'APPROVAL_NEEDED';
+    case 'budget used up':
+      return 'BUDGET_EXCEEDED';
     case 'token revoked':
       return 'TOKEN_REQUIRED';
   }
@@ -67,6 +76,7 @@ export function whyNotApplicable(surface: Surface, guard: Guard, kind: Kind): st
   if (own !== undefined) return own;
   if (guard === 'pin changed' && kind !== 'tool') return 'only tools are pinned';
   if (guard === 'capability missing' && surface.who === 'host') return 'the host needs no capability';
+  if (guard === 'budget used up' && surface.name.endsWith('as host')) return 'the host has no budget';
   return undefined;
 }
 
@@ -75,6 +85,7 @@ const WORDS: Readonly<Record<Guard, string>> = {
   ask: 'rule-ask',
   'capability missing': 'no-grant',
   'pin changed': 'pin-moved',
+  'budget used up': 'no-energy',
   'token revoked': 'no-token',
 };
 
@@ -91,5 +102,8 @@ export const OWN_RULES = [
 ] as const;
 export const RULES = [{ action: 'allow', tool: '*-strict-view-*' }, ...OWN_RULES] as const;
 export const MOVED = /^pin-moved-/;
+/** The caller that may use no energy. */
+export const SPENT = 'spent';
+export const ENERGY = { budgets: [{ for: 'caller', caller: `*${SPENT}`, limit: 0 }] } as const;
 /** A capability for the other server only: an agent or view with it sees nothing of the server that is called. */
 export const OTHER_SERVER = 'mcp:neighbour';

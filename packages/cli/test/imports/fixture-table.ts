@@ -75,7 +75,7 @@ export const FIXTURES: readonly FixtureRow[] = [
     notes: {
       files: ['alwaysLoad'],
       web: ['oauth.clientId', 'oauth.callbackPort', 'headersHelper'],
-      openid: ['becomes the issuer'],
+      openid: ['is imported as the issuer'],
       elsewhere: ['oauth.authServerMetadataUrl (sign-in)'],
       off: ['disabledMcpServers'],
     },
@@ -116,7 +116,7 @@ export const FIXTURES: readonly FixtureRow[] = [
     },
     skipped: ['socket', 'pipe'],
     notes: {
-      files: ['sandbox.network.allowedDomains', 'all domains', 'sandbox.read', 'dev'],
+      files: ['sandbox.network.allowedDomains', 'cannot limit domains', 'sandbox.read', 'dev'],
       boxed: ['sandbox.filesystem.denyRead'],
       tracker: ['oauth.enterpriseManaged'],
     },
@@ -355,7 +355,7 @@ export const FIXTURES: readonly FixtureRow[] = [
     },
     notes: {
       tracker: ['oauth.extra_params'],
-      boxed: ['other limits'],
+      boxed: ['different limits'],
       contained: ['isolation (limits on file and network access)'],
       held: ['quarantined'],
     },

@@ -129,7 +129,7 @@ describe.each(remotes)('from Turnbuckle to $id and back', ({ id, dialect }) => {
 
   it('keeps or names that there is no sign-in', () => {
     const { back, notes } = thereAndBack(id, { ...remote, auth: { type: 'none' } });
-    if (!notes.includes('auth of type none')) expect(back.auth).toEqual({ type: 'none' });
+    if (!notes.includes('cannot turn off sign-in')) expect(back.auth).toEqual({ type: 'none' });
   });
 });
 
@@ -139,7 +139,7 @@ describe.each(writable)('from Turnbuckle to $id and back', ({ id }) => {
       fc.property(sandbox, (limits) => {
         const { back, notes } = thereAndBack(id, { type: 'stdio', command: 'node', sandbox: limits });
         if (back.sandbox === undefined) expect(notes).toContain('does not support sandbox');
-        else expect(notes).toContain('has other limits');
+        else expect(notes).toContain('has different limits');
         const named = typeof limits === 'object' ? Object.keys(limits) : [];
         for (const key of named.filter((each) => ['read', 'home', 'memoryMb'].includes(each)))
           expect(notes).toContain(`sandbox.${key}`);

@@ -55,7 +55,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that needs approval${NEEDS_TERMINAL}`, ()
     });
     const terminal = call('text=hello');
     await terminal.see(
-      'reason       this run has read private data (this call) and untrusted text (this call)',
+      'reason       this run has read private data (this call) and untrusted text (this call), so the',
     );
     await terminal.see(QUESTION);
     expect(terminal.text()).not.toContain('a always');

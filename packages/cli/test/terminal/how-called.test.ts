@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '@turnbuckle/testing';
+import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { commandPrefix } from '../../src/terminal/command-prefix.js';
 import { BIN, createHome, environmentOf, finished, start, turnbuckle } from '../commands/turnbuckle.js';
@@ -95,4 +95,24 @@ it('does not rewrite text of servers or paths', async () => {
   expect(stdout).toBe('run turnbuckle setup now\n');
   const missing = await turnbuckle(['import', '--from', '/srv/turnbuckle import'], { home, env });
   expect(missing.stderr).toContain('/srv/turnbuckle import cannot be used');
+});
+
+it('writes next steps that run in a clone to the log of the daemon', async () => {
+  const home = await createHome({ wrong: { command: 7 } });
+  const env = { ...environmentOf(home), PATH: BARE_PATH };
+  const child = start(['serve', '--port', '0', '--json'], { home, cwd: root, env });
+  let text = '';
+  child.stderr?.on('data', (part: Buffer) => {
+    text += part.toString();
+  });
+  const ended = finished(child);
+  await waitUntil(() => text.includes('entry-invalid') && text.endsWith('\n'), 15_000);
+  child.kill('SIGTERM');
+  await ended;
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string; next?: string });
+  const next = lines.find(({ kind }) => kind === 'entry-invalid')?.next;
+  expect(next).toContain('node packages/cli/dist/bin.js doctor wrong');
 });

@@ -48,6 +48,15 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     expect(widest(doctor.screen)).toBeLessThanOrEqual(60);
   });
 
+  it('that reports no columns counts as one of 80', async () => {
+    const broken = await createHome({ demo: { comand: 'x' } });
+    const { screen } = await onTerminal(['doctor'], { home: broken, columns: 0 });
+    expect(widest(screen)).toBeGreaterThan(60);
+    expect(widest(screen)).toBeLessThanOrEqual(80);
+    const unknown = await onTerminal(['tools', 'nope'], { home: broken, columns: 0 });
+    expect(widest(unknown.screen)).toBeGreaterThan(30);
+  });
+
   it('wraps help between words', async () => {
     const { screen } = await onTerminal(['list', '--help'], { home, columns: 50 });
     expect(widest(screen)).toBeLessThanOrEqual(50);

@@ -1,8 +1,9 @@
 /** Other programs that gather servers behind one address. */
 import type { Client } from '../client.js';
-import type { Dialect, MutableDraft, SandboxKeys } from '../dialect.js';
+import type { Dialect, ExtrasContext, MutableDraft, SandboxKeys } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
 import { ENV_PREFIX_STYLE, KEYRING_STYLE, SHELL_STYLE } from '../entries/placeholder-styles.js';
+import { isVariableName } from '../entries/placeholders.js';
 import { type Entry, isEntry, omitKeys, ownValue } from '../formats/plain-value.js';
 
 const sharedDialect: Dialect = {
@@ -52,7 +53,9 @@ const isolation: SandboxKeys = {
     fields.any('isolation');
     const others = Object.keys(omitKeys(given, 'mode', 'enabled'));
     if (others.length > 0) notes.push(`not imported: ${others.map((key) => `isolation.${key}`).join(', ')}`);
-    notes.push('the sandbox of mcpproxy has other limits: check those of Turnbuckle with turnbuckle doctor');
+    notes.push(
+      "the Turnbuckle sandbox has different limits than mcpproxy's; check them with turnbuckle doctor",
+    );
     return true;
   },
   write(sandbox, entry, notes) {
@@ -60,8 +63,8 @@ const isolation: SandboxKeys = {
     const lost = typeof sandbox === 'object' ? Object.keys(sandbox) : sandbox === true ? [] : ['preset'];
     notes.push(
       lost.length === 0
-        ? 'the sandbox of mcpproxy has other limits'
-        : `the sandbox of mcpproxy has other limits and does not support ${lost.map((key) => `sandbox.${key}`).join(', ')}`,
+        ? "mcpproxy's sandbox has different limits"
+        : `mcpproxy's sandbox has different limits and does not support ${lost.map((key) => `sandbox.${key}`).join(', ')}`,
     );
   },
 };
@@ -169,19 +172,23 @@ export const mcporter: Client = {
 };
 
 /** The name of a variable means the same as a placeholder for it. */
-function namedSecret(entry: Entry): Entry {
+function namedSecret(entry: Entry): Entry | string {
   const { oauthClientSecretEnv: name, ...rest } = entry;
-  return typeof name === 'string' && rest.oauthClientSecret === undefined
+  if (typeof name !== 'string' || rest.oauthClientSecret !== undefined) return entry;
+  return isVariableName(name)
     ? { ...rest, oauthClientSecret: `\${${name}}` }
-    : entry;
+    : 'its oauthClientSecretEnv is not the name of an environment variable';
 }
 
-function readBearerToken(draft: MutableDraft, fields: FieldReader): void {
+function readBearerToken(draft: MutableDraft, fields: FieldReader, { turn, print }: ExtrasContext): void {
   if (draft.type === 'stdio') return;
   const literal = fields.text('bearerToken');
   const variable = fields.text('bearerTokenEnv');
-  const token = variable === undefined ? literal : `\${${variable}}`;
-  if (token === undefined) return;
+  if (literal === undefined && variable === undefined) return;
+  const token =
+    variable === undefined
+      ? turn(literal ?? '', 'bearerToken')
+      : print([{ kind: 'env', name: variable }], 'bearerTokenEnv');
   draft.headers = Object.fromEntries([
     ...Object.entries(draft.headers ?? {}),
     ['Authorization', `Bearer ${token}`],

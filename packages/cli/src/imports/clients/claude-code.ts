@@ -160,7 +160,9 @@ function withIssuer(entry: Entry, notes: string[]): Entry {
   const isOther = pathname !== METADATA_PATH && !pathname.startsWith(`${METADATA_PATH}/`);
   if (search !== '' || (isOther && !isOpenId)) return entry;
   if (isOpenId)
-    notes.push('oauth.authServerMetadataUrl becomes the issuer, whose metadata Turnbuckle finds itself');
+    notes.push(
+      'oauth.authServerMetadataUrl is imported as the issuer; Turnbuckle discovers the metadata URL from it',
+    );
   const path = isOpenId ? pathname.slice(0, -OPENID_PATH.length) : pathname.slice(METADATA_PATH.length);
   return { ...entry, oauth: { ...oauth, issuer: `${origin}${path}` } };
 }

@@ -1,10 +1,11 @@
 /** Codex: tables in TOML; values from the environment have keys of their own instead of placeholders. */
 import { createHash } from 'node:crypto';
 import type { Client } from '../client.js';
-import type { Dialect, MutableDraft } from '../dialect.js';
+import type { Dialect, ExtrasContext, MutableDraft } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
 import type { ServerDraft } from '../entries/imported-server.js';
 import { NO_PLACEHOLDERS } from '../entries/placeholder-styles.js';
+import { escapeText, type Segment } from '../entries/placeholders.js';
 import { isEntry, omitKeys } from '../formats/plain-value.js';
 
 const WHOLE_PLACEHOLDER = /^\$\{(?:env:)?([A-Za-z_]\w*)\}$/;
@@ -63,21 +64,32 @@ function callbackUri(port: number, serverUrl: string): string {
   return `http://127.0.0.1:${port}/callback/${id}`;
 }
 
-function readEnvironmentKeys(draft: MutableDraft, fields: FieldReader, notes: string[]): void {
+function readEnvironmentKeys(
+  draft: MutableDraft,
+  fields: FieldReader,
+  { notes, print }: ExtrasContext,
+): void {
   if (draft.type === 'stdio') {
     const names = inherited(fields.any('env_vars'), notes);
-    if (names.length > 0) draft.inheritEnv = names;
+    if (names.length > 0) draft.inheritEnv = names.map(escapeText);
     return;
   }
   const fromEnv = Object.entries(fields.textMap('env_http_headers') ?? {});
-  const bearer = fields.text('bearer_token_env_var');
+  const bearer = fields.text(BEARER_KEY);
   const headers = [
     ...Object.entries(draft.headers ?? {}),
-    ...fromEnv.map(([header, variable]) => [header, `\${${variable}}`] as const),
-    ...(bearer === undefined ? [] : [['Authorization', `Bearer \${${bearer}}`] as const]),
+    ...fromEnv.map(([header, name]) => [header, print([{ kind: 'env', name }], 'env_http_headers')] as const),
+    ...(bearer === undefined ? [] : [['Authorization', print(bearerOf(bearer), BEARER_KEY)] as const]),
   ];
   draft.headers = Object.fromEntries(headers);
 }
+
+const BEARER_KEY = 'bearer_token_env_var';
+
+const bearerOf = (name: string): Segment[] => [
+  { kind: 'literal', text: 'Bearer ' },
+  { kind: 'env', name },
+];
 
 function inherited(listed: unknown, notes: string[]): string[] {
   if (!Array.isArray(listed)) return [];

@@ -17,23 +17,25 @@ export const editorSandbox: SandboxKeys = {
     const lost = lostRules(rules, pathsIn(allowWrite) === undefined ? [] : ['filesystem.allowWrite']);
     if (lost.length > 0) notes.push(`not imported: ${lost.join(', ')} (limits on file and network access)`);
     if (network)
-      notes.push('in Turnbuckle, the sandbox allows all domains because it allows some in VS Code');
+      notes.push(
+        'VS Code allows only some domains; the Turnbuckle sandbox cannot limit domains, so it allows all of them',
+      );
     notes.push(
-      'in Turnbuckle, the server can read only its directory: list what else it needs in sandbox.read',
+      'in Turnbuckle, the server can read only its own directory; add the other paths that it needs to sandbox.read',
     );
     if (write.length > 0) return { write, network };
     return network ? true : 'offline';
   },
   write(sandbox, entry, notes) {
     entry.sandboxEnabled = true;
-    notes.push('the sandbox of VS Code has other limits: it does not limit what the server can read');
+    notes.push('the VS Code sandbox has different limits; it does not limit what the server can read');
     const { write = [], network } = typeof sandbox === 'object' ? sandbox : {};
     const preset = typeof sandbox === 'object' ? sandbox.preset : sandbox;
     const hasNetwork = network ?? (preset === undefined || preset === true || preset === 'standard');
     const lost = [...(write.length > 0 ? ['sandbox.write'] : []), ...(hasNetwork ? ['sandbox.network'] : [])];
     if (lost.length > 0)
       notes.push(
-        `VS Code keeps the rules of its sandbox in one place for all servers: add ${lost.join(' and ')} there`,
+        `not exported: ${lost.join(' and ')}. VS Code has one set of sandbox rules for all servers; add ${lost.length === 1 ? 'it' : 'them'} there`,
       );
   },
 };

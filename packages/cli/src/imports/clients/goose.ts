@@ -1,6 +1,6 @@
 /** goose: extensions in YAML, with its own words for commands, addresses and secrets. */
 import type { Client } from '../client.js';
-import type { MutableDraft } from '../dialect.js';
+import type { ExtrasContext, MutableDraft } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
 import type { ServerDraft } from '../entries/imported-server.js';
 import { SHELL_STYLE } from '../entries/placeholder-styles.js';
@@ -49,12 +49,12 @@ export const goose: Client = {
 };
 
 /** Variables that goose takes from its own store of secrets. */
-function readEnvKeys(draft: MutableDraft, fields: FieldReader, notes: string[]): void {
+function readEnvKeys(draft: MutableDraft, fields: FieldReader, { notes, print }: ExtrasContext): void {
   const names = fields.texts('env_keys') ?? [];
   if (names.length === 0) return;
   notes.push(`goose keeps ${names.join(', ')} in its secret store; add them to the Turnbuckle vault too`);
   if (draft.type !== 'stdio') return;
-  const secrets = names.map((name) => [name, `\${secret:${name}}`]);
+  const secrets = names.map((name) => [name, print([{ kind: 'secret', name }], 'env_keys')]);
   draft.env = Object.fromEntries([...Object.entries(draft.env ?? {}), ...secrets]);
 }
 
@@ -68,7 +68,7 @@ function writeEnvKeys(draft: ServerDraft, entry: Record<string, unknown>, notes:
   });
   const names = pairs.filter(({ kept }) => kept).map(({ name }) => name);
   for (const { name } of pairs.filter(({ kept, secret }) => kept && !secret))
-    notes.push(`goose reads the variable ${name} from its environment and its secret store`);
+    notes.push(`goose reads ${name} from its own environment or secret store; set it there`);
   if (names.length > 0) entry.env_keys = names;
   const { env: _, ...rest } = draft;
   const literal = pairs.filter(({ kept }) => !kept).map(({ name, value }) => [name, value]);

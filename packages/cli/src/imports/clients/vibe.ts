@@ -1,9 +1,10 @@
 /** Mistral Vibe: a list of tables in TOML; a key from the environment is described in three keys. */
 import type { Client } from '../client.js';
-import type { MutableDraft } from '../dialect.js';
+import type { ExtrasContext, MutableDraft } from '../dialect.js';
 import type { FieldReader } from '../entries/field-reader.js';
 import type { ServerDraft } from '../entries/imported-server.js';
 import { NO_PLACEHOLDERS } from '../entries/placeholder-styles.js';
+import type { Segment } from '../entries/placeholders.js';
 import { type Entry, isEntry, omitKeys } from '../formats/plain-value.js';
 
 export const vibe: Client = {
@@ -56,13 +57,16 @@ function withScopes(entry: Entry): Record<string, unknown> {
   return isEntry(entry.auth) ? { ...entry, auth: { scopes: [], ...entry.auth } } : { ...entry };
 }
 
-function readApiKey(draft: MutableDraft, fields: FieldReader): void {
+function readApiKey(draft: MutableDraft, fields: FieldReader, { print }: ExtrasContext): void {
   if (draft.type === 'stdio') return;
   const variable = fields.text('api_key_env');
   const header = fields.text('api_key_header') ?? 'Authorization';
   const format = fields.text('api_key_format') ?? 'Bearer {token}';
   if (variable === undefined || variable === '') return;
-  const value = format.split('{token}').join(`\${${variable}}`);
+  const [first = '', ...others] = format.split('{token}');
+  const key: Segment = { kind: 'env', name: variable };
+  const parts = others.flatMap((text): Segment[] => [key, { kind: 'literal', text }]);
+  const value = print([{ kind: 'literal', text: first }, ...parts], 'api_key_env, api_key_format');
   draft.headers = Object.fromEntries([...Object.entries(draft.headers ?? {}), [header, value]]);
 }
 

@@ -1,8 +1,11 @@
 /** How each family of clients spells a placeholder. */
 import {
+  escapeText,
   isVariableName,
+  mergeLiterals,
   type PlaceholderStyle,
   patternStyle,
+  plainText,
   type Segment,
   TURNBUCKLE_STYLE,
 } from './placeholders.js';
@@ -13,7 +16,8 @@ function withFallback(
   segment: { kind: 'env' | 'input' | 'secret'; name: string },
   fallback: string | undefined,
 ): Segment {
-  return fallback === undefined ? segment : { ...segment, fallback };
+  // A default of another client is a text: what looks like one of our placeholders in it is none.
+  return fallback === undefined ? segment : { ...segment, fallback: escapeText(fallback) };
 }
 
 /** A client that does not replace placeholders. */
@@ -22,10 +26,12 @@ export const NO_PLACEHOLDERS: PlaceholderStyle = {
   print: (segment) => (segment.kind === 'literal' ? segment.text : undefined),
 };
 
-const printShell = (segment: Segment): string | undefined =>
-  segment.kind === 'env'
-    ? `\${${segment.name}${segment.fallback === undefined ? '' : `:-${segment.fallback}`}}`
-    : undefined;
+function printShell(segment: Segment): string | undefined {
+  if (segment.kind !== 'env') return undefined;
+  if (segment.fallback === undefined) return `\${${segment.name}}`;
+  const fallback = plainText(segment.fallback);
+  return fallback === undefined ? undefined : `\${${segment.name}:-${fallback}}`;
+}
 
 /** `${VAR}` and `${VAR:-default}`. */
 export const SHELL_STYLE = patternStyle(
@@ -114,20 +120,42 @@ export const ENV_PREFIX_STYLE = patternStyle(
   printShell,
 );
 
-/** Whatever looks like a placeholder of anybody, for files whose client is unknown or says nothing about it. */
+/** Whatever looks like a placeholder of anybody but us, for clients that say nothing about it. */
 export const ANY_STYLE: PlaceholderStyle = {
   ...patternStyle(
-    /\$\{(?:(?:(env|input|secret):)?([^${}:]+)(?::-([^}]*))?)\}|\{env:([A-Za-z_]\w*)\}/g,
+    /\$\{(?:(?:(env|input):)?([^${}:]+)(?::-([^}]*))?)\}|\{env:([A-Za-z_]\w*)\}/g,
     ([whole, kind, name = '', fallback, braced]) => {
       if (braced !== undefined) return variable(braced);
-      if (kind === 'input' || kind === 'secret') return withFallback({ kind, name }, fallback);
+      if (kind === 'input') return withFallback({ kind, name }, fallback);
       if (kind === 'env')
         return isVariableName(name) ? variable(name, fallback) : { kind: 'foreign', text: whole };
       if ((name === 'workspaceFolder' || name === 'userHome') && fallback === undefined)
         return { kind: name };
       return isVariableName(name) ? variable(name, fallback) : undefined;
     },
-    (segment) => TURNBUCKLE_STYLE.print(segment),
+    (segment) =>
+      segment.kind === 'secret' || ('fallback' in segment && plainText(segment.fallback ?? '') === undefined)
+        ? undefined
+        : TURNBUCKLE_STYLE.print(segment),
   ),
+  isUndocumented: true,
+};
+
+const bracedVariables = patternStyle(
+  /(?<!\$)\{env:([A-Za-z_]\w*)\}/g,
+  ([, name = '']) => variable(name),
+  () => undefined,
+);
+
+/** Our own and `{env:VAR}`, for a file that a person names: it can be a file of ours. */
+export const FILE_STYLE: PlaceholderStyle = {
+  parse: (text) =>
+    mergeLiterals(TURNBUCKLE_STYLE.parse(text)).flatMap((segment) => {
+      if (segment.kind === 'literal') return bracedVariables.parse(segment.text);
+      return segment.kind === 'foreign' && !segment.text.startsWith('${env:')
+        ? [{ kind: 'literal', text: segment.text }]
+        : [segment];
+    }),
+  print: (segment) => TURNBUCKLE_STYLE.print(segment),
   isUndocumented: true,
 };

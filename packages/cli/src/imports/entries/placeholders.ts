@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
+  /** The default is in our own spelling: it may hold placeholders, and `$${` is a literal `${`. */
   | { readonly kind: 'env' | 'input' | 'secret'; readonly name: string; readonly fallback?: string }
   | { readonly kind: 'workspaceFolder' | 'userHome' }
   /** A placeholder that only the client itself can fill in. */
@@ -58,7 +59,24 @@ export function translate(text: string, from: PlaceholderStyle, to: PlaceholderS
   };
 }
 
-function mergeLiterals(segments: readonly Segment[]): Segment[] {
+/** The segments in our own spelling; undefined when it would be read as something else. */
+export function printExactly(segments: readonly Segment[]): string | undefined {
+  const text = segments.map((segment) => TURNBUCKLE_STYLE.print(segment)).join('');
+  return isDeepStrictEqual(mergeLiterals(parseTurnbuckle(text)), mergeLiterals(segments)) ? text : undefined;
+}
+
+/** A text without placeholders in our own spelling. */
+export const escapeText = (text: string): string => text.replaceAll('${', () => '$${');
+
+/** What a text in our own spelling says; undefined if it has placeholders. */
+export function plainText(text: string): string | undefined {
+  const segments = parseTurnbuckle(text);
+  const texts = segments.flatMap((segment) => (segment.kind === 'literal' ? [segment.text] : []));
+  return texts.length === segments.length ? texts.join('') : undefined;
+}
+
+/** The same segments, with each text in one piece. */
+export function mergeLiterals(segments: readonly Segment[]): Segment[] {
   const result: Segment[] = [];
   for (const segment of segments) {
     const last = result.at(-1);
@@ -96,7 +114,7 @@ export function patternStyle(
 export const TURNBUCKLE_STYLE: PlaceholderStyle = {
   parse: parseTurnbuckle,
   print(segment) {
-    if (segment.kind === 'literal') return segment.text.replaceAll('${', () => '$${');
+    if (segment.kind === 'literal') return escapeText(segment.text);
     if (segment.kind === 'foreign') return segment.text;
     if (!('name' in segment)) return `\${${segment.kind}}`;
     const reserved = segment.name === 'workspaceFolder' || segment.name === 'userHome';

@@ -1,12 +1,18 @@
 /** One entry of a client's file, read into our own shape. */
 
 import { describeUnknownKeys } from '../describe-unknown-keys.js';
-import { type Dialect, KEY_VARIANTS, type MutableDraft } from '../dialect.js';
+import { type Dialect, type ExtrasContext, KEY_VARIANTS, type MutableDraft } from '../dialect.js';
 import type { Entry } from '../formats/plain-value.js';
 import { flattenKeys, nestKeys } from './dotted-keys.js';
 import { createFieldReader, type FieldReader } from './field-reader.js';
 import type { DraftTransport, ServerDraft } from './imported-server.js';
-import { type PlaceholderStyle, TURNBUCKLE_STYLE, translate } from './placeholders.js';
+import {
+  escapeText,
+  type PlaceholderStyle,
+  printExactly,
+  TURNBUCKLE_STYLE,
+  translate,
+} from './placeholders.js';
 import { oauthKeys, readAuth } from './read-auth.js';
 import { unwrap } from './unwrap.js';
 
@@ -30,7 +36,7 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
     return { reason: `it has a value of more than ${MAX_TEXT_LENGTH} characters` };
   const translator = createTranslator(dialect.style, notes);
   translateTexts(draft, translator.turn);
-  dialect.readExtras?.(draft, fields, notes);
+  dialect.readExtras?.(draft, fields, { ...translator, notes });
   const { oauth, sandbox } = dialect;
   if (draft.type !== 'stdio' && oauth !== undefined)
     readAuth(draft, fields, { oauth, turn: translator.turn });
@@ -38,8 +44,10 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
     const limits = sandbox.read(fields, (text) => translator.turn(text, 'sandbox'), notes);
     if (limits !== undefined) draft.sandbox = limits;
   }
-  const { foreign } = translator;
+  const { foreign, inexpressible } = translator;
   if (foreign.length > 0) return { reason: `only the original client can resolve ${foreign.join(', ')}` };
+  if (inexpressible.length > 0)
+    return { reason: `placeholders of Turnbuckle cannot express ${inexpressible.join(', ')}` };
   if (fields.typeErrors.length > 0) return { reason: fields.typeErrors.join('; ') };
   const broken = draft.type === 'stdio' ? commandProblem(draft) : urlProblem(draft);
   if (broken !== undefined) return { reason: broken };
@@ -138,23 +146,32 @@ function readShared(
   }
 }
 
-interface Translator {
-  /** Notes name the spot, never the text: it can be a secret. */
-  readonly turn: (text: string, spot: string) => string;
+interface Translator extends Omit<ExtrasContext, 'notes'> {
   /** Placeholders that nobody else can fill in. */
   readonly foreign: readonly string[];
+  /** Where our spelling cannot say what is meant. Notes and reasons never have the text: it can be a secret. */
+  readonly inexpressible: readonly string[];
 }
 
 function createTranslator(style: PlaceholderStyle, notes: string[]): Translator {
   const foreign: string[] = [];
+  const inexpressible: string[] = [];
   return {
     foreign,
+    inexpressible,
     turn(text, spot) {
       const turned = translate(text, style, TURNBUCKLE_STYLE);
       foreign.push(...turned.foreign);
-      if (!turned.isLossless && turned.foreign.length === 0)
-        notes.push(`check the dollar signs in ${spot} because Turnbuckle may interpret them differently`);
+      if (!turned.isLossless && turned.foreign.length === 0) inexpressible.push(spot);
+      // In the spelling of another client it is a secret of that client, which has to be stored here first.
+      if (style.isUndocumented && turned.placeholders.some((one) => one.includes('${secret:')))
+        notes.push(`${spot} refers to a secret in your vault, which this server then gets`);
       return turned.text;
+    },
+    print(segments, spot) {
+      const text = printExactly(segments);
+      if (text === undefined) inexpressible.push(spot);
+      return text ?? '';
     },
   };
 }
@@ -169,6 +186,10 @@ function translateTexts(draft: MutableDraft, turn: Translator['turn']): void {
   if (draft.url !== undefined) draft.url = turn(draft.url, 'url');
   if (draft.env !== undefined) draft.env = turnMap(draft.env, 'env');
   if (draft.headers !== undefined) draft.headers = turnMap(draft.headers, 'headers');
+  // Nobody has placeholders in these, but we do.
+  if (draft.description !== undefined) draft.description = escapeText(draft.description);
+  if (draft.includeTools !== undefined) draft.includeTools = draft.includeTools.map(escapeText);
+  if (draft.excludeTools !== undefined) draft.excludeTools = draft.excludeTools.map(escapeText);
 }
 
 function commandProblem({ command }: MutableDraft): string | undefined {

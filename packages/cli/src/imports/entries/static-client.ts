@@ -31,8 +31,9 @@ export function readStaticClient(options: StaticClientOptions): OAuthDraft | 'un
 
 const MAX_LENGTH = 1_024;
 
-/** A map of these keys only, each with a text. */
+/** A map of these keys only, each with a text. An escape could hide a placeholder, so there is none. */
 function textsIn(json: string, keys: readonly string[]): Partial<Record<string, string>> | undefined {
+  if (json.includes('\\')) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(json);

@@ -24,7 +24,10 @@ export function unwrap(config: ServerDraft): Unwrapped {
         notes:
           config.sandbox === undefined
             ? remote.notes
-            : [...remote.notes, 'the sandbox is removed because no process is started any more'],
+            : [
+                ...remote.notes,
+                'the sandbox is removed because Turnbuckle connects to the remote server directly and no longer starts a local process',
+              ],
       };
     const note = `starts ${program.name}, a proxy for a remote server; the proxy is kept because Turnbuckle does not know some of its options`;
     return { config, notes: [note] };

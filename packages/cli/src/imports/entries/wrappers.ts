@@ -3,6 +3,7 @@
 import type { LaunchedProgram } from '../launched-program.js';
 import { type ParsedFlags, parseFlags } from '../parse-flags.js';
 import type { OAuthDraft, ServerDraft } from './imported-server.js';
+import { mergeLiterals, patternStyle, printExactly, type Segment, TURNBUCKLE_STYLE } from './placeholders.js';
 import { readStaticClient } from './static-client.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -37,6 +38,7 @@ export function unwrapRemote(
   const remote = WRAPPERS.get(program.name)?.(program.args, env);
   if (remote === undefined || !isRemoteAddress(remote.url)) return undefined;
   const filled = fillFromEnv(remote.headers, env);
+  if (filled === undefined) return undefined;
   const used = new Set([...remote.usedVariables, ...filled.used]);
   // A proxy or certificate setting would be lost with the process.
   if (Object.keys(env).some((name) => !used.has(name) && !IGNORED_VARIABLES.has(name))) return undefined;
@@ -152,22 +154,39 @@ function headersFrom(texts: readonly string[]): Map<string, string> | undefined 
   return headers;
 }
 
-/** The wrapper fills `${NAME}` from its own variables, whether or not the client leaves such texts alone. */
+/** What the wrapper takes for a placeholder. */
+const wrapperStyle = patternStyle(
+  /\$\{([A-Za-z_]\w*)\}/g,
+  ([, name = '']) => ({ kind: 'env', name }),
+  () => undefined,
+);
+
+/**
+ * The wrapper fills `${NAME}` from its own variables, whether or not the client leaves such texts alone. Undefined if
+ * our spelling cannot say what comes of it.
+ */
 function fillFromEnv(
   headers: ReadonlyMap<string, string>,
   env: Env,
-): { headers: Map<string, string>; used: string[] } {
+): { headers: Map<string, string>; used: string[] } | undefined {
   const used: string[] = [];
-  const filled = [...headers].map(([header, value]): [string, string] => [
-    header,
-    value.replace(/\$?\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
-      const given = Object.hasOwn(env, name) ? env[name] : undefined;
-      if (given === undefined) return `\${${name}}`;
-      used.push(name);
-      return given;
-    }),
-  ]);
-  return { headers: new Map(filled), used };
+  const fill = (segment: Segment): Segment[] => {
+    if (segment.kind !== 'env' || segment.fallback !== undefined) return [segment];
+    const given = Object.hasOwn(env, segment.name) ? env[segment.name] : undefined;
+    if (given === undefined) return [segment];
+    used.push(segment.name);
+    return TURNBUCKLE_STYLE.parse(given);
+  };
+  const filled = new Map<string, string>();
+  for (const [header, value] of headers) {
+    const segments = mergeLiterals(TURNBUCKLE_STYLE.parse(value)).flatMap((segment) =>
+      segment.kind === 'literal' ? wrapperStyle.parse(segment.text) : [segment],
+    );
+    const text = printExactly(segments.flatMap(fill));
+    if (text === undefined) return undefined;
+    filled.set(header, text);
+  }
+  return { headers: filled, used };
 }
 
 const isRemoteAddress = (url: string): boolean =>

@@ -17,7 +17,7 @@ export function writeAuth(auth: AuthDraft, entry: Record<string, unknown>, conte
   const { label, notes } = context;
   const { oauth } = context.dialect;
   if (auth.type === 'none') {
-    if (oauth?.off === undefined) notes.push(`${label} does not support auth of type none`);
+    if (oauth?.off === undefined) notes.push(`${label} cannot turn off sign-in ("auth": { "type": "none" })`);
     else setDotted(entry, oauth.off.key, oauth.off.value);
     return;
   }

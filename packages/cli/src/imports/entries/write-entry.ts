@@ -1,7 +1,7 @@
 /** One server of ours in a client's own dialect. */
 import { type Dialect, KEY_VARIANTS } from '../dialect.js';
 import type { ServerDraft } from './imported-server.js';
-import { TURNBUCKLE_STYLE, translate } from './placeholders.js';
+import { plainText, TURNBUCKLE_STYLE, translate } from './placeholders.js';
 import { oauthKeys } from './read-auth.js';
 import { toDraft } from './to-draft.js';
 import { writeAuth } from './write-auth.js';
@@ -75,6 +75,8 @@ function writeTransport(
   }
 }
 
+const unescapeText = (text: string): string => plainText(text) ?? text;
+
 function writeOptions(
   entry: Record<string, unknown>,
   draft: ServerDraft,
@@ -85,7 +87,7 @@ function writeOptions(
     const spelling = dialect.keys?.[key];
     if (value === undefined) continue;
     if (spelling === undefined) notes.push(`${label} does not support ${key}`);
-    else entry[spelling] = value;
+    else entry[spelling] = typeof value === 'string' ? unescapeText(value) : value.map(unescapeText);
   }
   for (const to of ['connectTimeoutMs', 'callTimeoutMs'] as const) {
     const value = draft[to];

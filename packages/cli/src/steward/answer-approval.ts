@@ -1,0 +1,37 @@
+/** Pending install approvals of the daemon, and answers to them. */
+import { TurnbuckleError } from 'turnbuckle';
+import type { CommandContext } from '../command.js';
+import type { DaemonClient } from '../daemon/daemon-client.js';
+import type { PendingInstall } from './install-approval-lines.js';
+import { resolveShortId } from './short-id.js';
+
+export async function fetchInstallApprovals(
+  client: DaemonClient,
+  { signal }: Pick<CommandContext, 'signal'>,
+): Promise<readonly PendingInstall[]> {
+  const path = '/api/steward/approvals';
+  return (await client.get<{ approvals: readonly PendingInstall[] }>(path, { signal })).approvals;
+}
+
+/** The one whose id is this, or begins like this. */
+export async function requireInstallApproval(
+  client: DaemonClient,
+  context: Pick<CommandContext, 'signal'>,
+  typed: string,
+): Promise<PendingInstall> {
+  const approvals = await fetchInstallApprovals(client, context);
+  const id = await resolveShortId(typed, async () => approvals.map((one) => one.id));
+  const found = approvals.find((one) => one.id === id);
+  if (found !== undefined) return found;
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `No pending install approval with id "${typed}".`, {
+    hint: 'It may have been answered, or its request has ended. List what is pending: turnbuckle steward approvals',
+  });
+}
+
+export interface InstallAnswer {
+  readonly answer: 'yes' | 'no';
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+export const answerInstall = (client: DaemonClient, id: string, answer: InstallAnswer): Promise<unknown> =>
+  client.post(`/api/steward/approvals/${encodeURIComponent(id)}`, answer);
