@@ -17,4 +17,7 @@ export const LONG_SUITES: readonly string[] = [
   'packages/cli/test/commands/secrets-canary.test.ts',
   'packages/cli/test/daemon/{hostile-daemon,many-servers,setup}.test.ts',
   'packages/cli/test/terminal/hostile-text.test.ts',
+  'packages/cli/test/steward/add.test.ts',
+  'packages/steward/test/daemon/{killed,killed-daemon,hostile,responsive}.test.ts',
+  'packages/agent/test/daemon/kill.test.ts',
 ];

@@ -9,7 +9,7 @@ const LEVELS = {
     ['async/'],
     ['json/'],
     ['adapters/', 'events.ts', 'fetching/', 'telemetry/', 'text/'],
-    ['files/', 'redaction/', 'resilience/'],
+    ['energy/', 'files/', 'redaction/', 'resilience/'],
     ['config/', 'vault/'],
     ['auth/', 'policy/'],
     ['connection/'],
@@ -26,13 +26,23 @@ const LEVELS = {
     ['log/', 'telemetry/'],
     ['http/'],
     ['tokens/'],
-    ['incidents/', 'metrics/'],
+    ['energy/', 'incidents/', 'metrics/'],
+    ['parts/'],
     ['mcp/'],
     ['bridge/'],
     ['api/'],
     ['daemon/'],
     ['index.ts'],
   ],
+  steward: [
+    ['requests/'],
+    ['install/', 'quarantine/', 'queue/', 'registry/'],
+    ['workers/'],
+    ['work/'],
+    ['daemon/'],
+    ['index.ts'],
+  ],
+  agent: [['settings/'], ['energy/', 'model/'], ['conversations/'], ['loop/'], ['daemon/'], ['index.ts']],
   cli: [
     ['version.ts', 'launch/', 'terminal/'],
     ['command.ts'],
@@ -41,7 +51,7 @@ const LEVELS = {
     ['session/'],
     ['calls/', 'history/', 'imports/', 'undo/'],
     ['daemon/', 'rules/', 'setup/'],
-    ['serve/'],
+    ['chat/', 'serve/', 'steward/'],
     ['commands/'],
     ['command-table/'],
     ['commands.ts', 'help.ts'],
@@ -50,7 +60,7 @@ const LEVELS = {
   ],
 };
 /** Each package may import those before it. */
-const PACKAGES = ['core', 'store', 'gateway', 'cli'];
+const PACKAGES = ['core', 'store', 'gateway', 'steward', 'agent', 'cli'];
 /** Folders of core that only compute: no SDK, no Node built-ins. */
 const PURE = [
   'adapters/',
@@ -58,6 +68,7 @@ const PURE = [
   'catalog/names',
   'config/schema/',
   'connection/state',
+  'energy/',
   'policy/',
   'resilience/',
   'text/',
