@@ -42,7 +42,19 @@ const LEVELS = {
     ['daemon/'],
     ['index.ts'],
   ],
-  agent: [['settings/'], ['energy/', 'model/'], ['conversations/'], ['loop/'], ['daemon/'], ['index.ts']],
+  model: [
+    [
+      'bounded-fetch.ts',
+      'chat-model.ts',
+      'fill-in-key.ts',
+      'mark-data.ts',
+      'model-error.ts',
+      'scripted-server.ts',
+    ],
+    ['ai-sdk-model.ts'],
+    ['index.ts'],
+  ],
+  agent: [['settings/'], ['energy/'], ['conversations/'], ['loop/'], ['daemon/'], ['index.ts']],
   cli: [
     ['version.ts', 'launch/', 'terminal/'],
     ['command.ts'],
@@ -60,7 +72,7 @@ const LEVELS = {
   ],
 };
 /** Each package may import those before it. */
-const PACKAGES = ['core', 'store', 'gateway', 'steward', 'agent', 'cli'];
+const PACKAGES = ['core', 'store', 'gateway', 'model', 'steward', 'agent', 'cli'];
 /** Folders of core that only compute: no SDK, no Node built-ins. */
 const PURE = [
   'adapters/',

@@ -46,9 +46,12 @@ const inTexts = [
 ];
 
 const used = new Set();
-/** An exception is for exactly one word at one name, text or page. */
-function isAllowed(word, where) {
-  const index = allowed.findIndex((one) => one.word === word && one.in === where);
+/** An exception is for one word: in one name, on one page, in one file or, if it ends with a slash, below one folder. */
+function isAllowed(word, file, name) {
+  const index = allowed.findIndex(
+    (one) =>
+      one.word === word && (one.in === (name ?? file) || (one.in.endsWith('/') && file.startsWith(one.in))),
+  );
   if (index !== -1) used.add(index);
   return index !== -1;
 }
@@ -56,7 +59,7 @@ function isAllowed(word, where) {
 function checkName(name, place) {
   const parts = wordsOf(name);
   return inNames
-    .filter(({ word, found }) => found.test(parts) && !isAllowed(word, name))
+    .filter(({ word, found }) => found.test(parts) && !isAllowed(word, place, name))
     .map(({ word }) => word)
     .concat(prefixes.filter((prefix) => name.startsWith(prefix)))
     .map((word) => `${place}: the name ${name} has "${word}" in it.`);

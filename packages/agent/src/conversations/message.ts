@@ -1,5 +1,5 @@
 /** The messages of a conversation, as they are stored. Texts are bounded before they get here. */
-import type { ToolCall, ToolOutput } from '../model/chat-model.js';
+import type { ToolCall, ToolOutput } from '@turnbuckle/model';
 
 export type MessageContent =
   /** Written by the user. */

@@ -1,16 +1,14 @@
 /** The agent as a part of the daemon: its thread, its loop, its routes. */
 import { randomUUID } from 'node:crypto';
 import { createPart, type DaemonPart, type PartContext, type RunningPart } from '@turnbuckle/gateway';
+import { type ChatModel, createAiSdkModel, fillInKey } from '@turnbuckle/model';
 import { logDirectory } from '@turnbuckle/store';
 import { TurnbuckleError } from 'turnbuckle';
 import { openStoreThread } from '../conversations/open-store-thread.js';
 import { AgentLoop } from '../loop/agent-loop.js';
 import type { AgentEvents, LoopClock } from '../loop/loop-parts.js';
 import type { StewardLink } from '../loop/steward-link.js';
-import { createAiSdkModel } from '../model/ai-sdk-model.js';
-import type { ChatModel } from '../model/chat-model.js';
 import { type AgentSettings, toAgentConfig } from '../settings/agent-settings.js';
-import { fillInKey } from '../settings/fill-in-key.js';
 import { SYSTEM_CLOCK } from './agent-clock.js';
 import { ConversationFeed } from './conversation-feed.js';
 import { createAgentRoutes } from './routes.js';
@@ -118,7 +116,8 @@ function openModel(settings: AgentSettings, context: PartContext<AgentEvents>): 
   const { secretCommand } = configured.config().settings;
   return createAiSdkModel({
     settings: model,
-    apiKey: () => fillInKey(model.apiKey, { environment, stateDir, secretCommand }),
+    key: 'agent.model',
+    apiKey: () => fillInKey('agent.model', model.apiKey, { environment, stateDir, secretCommand }),
     timeoutMs: toAgentConfig(settings).modelTimeoutMs,
   });
 }

@@ -1,6 +1,7 @@
 /** The six tools of the agent itself: what the model can do besides calling MCP tools. */
+
+import type { OfferedTool } from '@turnbuckle/model';
 import * as z from 'zod/mini';
-import type { OfferedTool } from '../model/chat-model.js';
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 const MAX_REPLY_CHARACTERS = 32_000;

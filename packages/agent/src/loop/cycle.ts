@@ -1,7 +1,8 @@
 /** What the agent does in a cycle: a pure choice from its energy and its conversations. */
+
+import type { Effort } from '@turnbuckle/model';
 import { type EnergyRange, rangeOf } from 'turnbuckle/light';
 import { type Conversation, isReady, MAX_STEPS, readyAt } from '../conversations/conversation.js';
-import type { Effort } from '../model/chat-model.js';
 import type { AgentConfig } from '../settings/agent-settings.js';
 import type { BuiltInName } from './built-in-tools.js';
 

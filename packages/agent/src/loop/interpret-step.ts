@@ -1,8 +1,9 @@
 /** What the output of a model means: pure. The model is untrusted: everything it writes is bounded and checked. */
+
+import type { StepOutcome, ToolCall, ToolOutput } from '@turnbuckle/model';
 import { type Conversation, MAX_STEPS } from '../conversations/conversation.js';
 import type { CommittedStep } from '../conversations/conversation-store.js';
 import { cut, type MessageContent } from '../conversations/message.js';
-import type { StepOutcome, ToolCall, ToolOutput } from '../model/chat-model.js';
 import type { AgentConfig } from '../settings/agent-settings.js';
 import { type BuiltInCall, isBuiltIn, parseBuiltIn } from './built-in-tools.js';
 import type { StepLimits } from './cycle.js';

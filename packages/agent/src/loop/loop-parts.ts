@@ -1,7 +1,8 @@
 /** What the loop is made of. Everything that is not a function of data is passed in. */
+
+import type { ChatModel } from '@turnbuckle/model';
 import type { Runtime } from 'turnbuckle';
 import type { AgentStore } from '../conversations/agent-store.js';
-import type { ChatModel } from '../model/chat-model.js';
 import type { AgentConfig } from '../settings/agent-settings.js';
 import type { StewardLink } from './steward-link.js';
 

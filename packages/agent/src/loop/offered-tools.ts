@@ -1,7 +1,8 @@
 /** The MCP tools that a step offers to the model: what the caller can see, within bounds. */
+
+import type { OfferedTool } from '@turnbuckle/model';
 import type { CatalogTool } from 'turnbuckle';
 import { cut } from '../conversations/message.js';
-import type { OfferedTool } from '../model/chat-model.js';
 import { isBuiltIn } from './built-in-tools.js';
 
 /** Model servers refuse more. */

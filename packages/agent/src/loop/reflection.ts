@@ -1,6 +1,7 @@
 /** Reflection: in a quiet period the agent reviews a conversation that has ended, and may add one message to it. */
+
+import type { ChatMessage, StepOutcome } from '@turnbuckle/model';
 import { cut, type MessageContent } from '../conversations/message.js';
-import type { ChatMessage, StepOutcome } from '../model/chat-model.js';
 import { parseBuiltIn } from './built-in-tools.js';
 
 const INSTRUCTION = `This conversation has ended. Review it: if something important is missing or wrong, call "respond" once with a short follow-up for the user. Otherwise answer "nothing" without a tool.`;

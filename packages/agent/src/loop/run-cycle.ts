@@ -1,10 +1,11 @@
 /** One cycle: poll the steward, deduct energy, look at the conversations, choose, and do it. */
+
+import type { StepOutcome, StepRequest } from '@turnbuckle/model';
 import { TurnbuckleError } from 'turnbuckle';
 import { fromThousandths, rangeOf, toThousandths } from 'turnbuckle/light';
 import type { Conversation } from '../conversations/conversation.js';
 import type { History, Overview } from '../conversations/conversation-store.js';
 import type { Consumption } from '../energy/ledger.js';
-import type { StepOutcome, StepRequest } from '../model/chat-model.js';
 import { builtInTools } from './built-in-tools.js';
 import { type CyclePlan, planCycle, type StepLimits } from './cycle.js';
 import { interpretStep } from './interpret-step.js';

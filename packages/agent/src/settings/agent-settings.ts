@@ -5,7 +5,6 @@ import { DEFAULT_REGULATOR, type RegulatorSettings } from 'turnbuckle/light';
 export type { AgentSettings } from 'turnbuckle/host';
 
 export type LowEnergyWay = NonNullable<AgentSettings['lowEnergy']>;
-export type ModelSettings = NonNullable<AgentSettings['model']>;
 
 /** The settings with all defaults. */
 export interface AgentConfig {

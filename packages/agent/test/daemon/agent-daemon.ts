@@ -1,10 +1,10 @@
 /** A daemon with an agent for one test: its state survives `restart`. */
 import { writeFileSync } from 'node:fs';
 import { type Daemon, startDaemon } from '@turnbuckle/gateway';
+import { type Script, startScriptedServer } from '@turnbuckle/model';
 import { fixture, temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import type { AgentPartOptions } from '../../src/daemon/part.js';
 import { createAgentPart } from '../../src/daemon/part.js';
-import { type Script, startScriptedServer } from '../../src/model/scripted-server.js';
 import type { AgentSettings } from '../../src/settings/agent-settings.js';
 
 export interface AgentDaemonOptions {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { ScriptedAnswer, ScriptedRequest } from '@turnbuckle/model';
 import { waitUntil } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StewardLink } from '../../src/loop/steward-link.js';
-import type { ScriptedAnswer, ScriptedRequest } from '../../src/model/scripted-server.js';
 import { type AgentDaemon, type AgentDaemonOptions, startAgentDaemon } from './agent-daemon.js';
 
 let agent: AgentDaemon;

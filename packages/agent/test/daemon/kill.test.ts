@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type ScriptedServer, startScriptedServer } from '@turnbuckle/model';
 import { LogReader, logDirectory, openWorkDatabase } from '@turnbuckle/store';
 import {
   createRandom,
@@ -13,7 +14,6 @@ import {
   waitUntil,
 } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScriptedServer } from '../../src/model/scripted-server.js';
 
 const PROGRAM = fileURLToPath(new URL('killed-agent.mjs', import.meta.url));
 const KILLS = 4;

@@ -1,11 +1,12 @@
 /** A loop on a clock that only moves when the loop waits or works: days pass in a second. The database is real. */
+
+import type { ChatModel } from '@turnbuckle/model';
 import { type TemporaryDirectory, temporaryDirectory } from '@turnbuckle/testing';
 import type { Execution, RuntimeEvents } from 'turnbuckle';
 import { openAgentStore, runDirectly } from '../../src/conversations/agent-store.js';
 import { AgentLoop } from '../../src/loop/agent-loop.js';
 import type { AgentRuntime } from '../../src/loop/loop-parts.js';
 import type { StewardLink } from '../../src/loop/steward-link.js';
-import type { ChatModel } from '../../src/model/chat-model.js';
 import { type AgentSettings, toAgentConfig } from '../../src/settings/agent-settings.js';
 
 type Settled = RuntimeEvents['call.settled'];

@@ -1,8 +1,8 @@
+import type { ChatModel, StepOutcome, StepRequest, ToolCall } from '@turnbuckle/model';
 import fc from 'fast-check';
 import { TurnbuckleError } from 'turnbuckle';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StewardLink } from '../../src/loop/steward-link.js';
-import type { ChatModel, StepOutcome, StepRequest, ToolCall } from '../../src/model/chat-model.js';
 import { simulate } from './simulated-agent.js';
 
 let open: { close(): Promise<void> } | undefined;

@@ -31,6 +31,7 @@ export {
 export type { AgentSettings } from '../config/schema/agent-schema.js';
 export { type DaemonSettings, LOG_LEVELS, type LogLevel } from '../config/schema/daemon-schema.js';
 export { jsonSchema } from '../config/schema/json-schema.js';
+export type { ModelSettings } from '../config/schema/model-schema.js';
 export type { PlacedRule } from '../config/schema/rule-schema.js';
 export type { ServersInput } from '../config/schema/schema.js';
 export type { StewardSettings } from '../config/schema/steward-schema.js';

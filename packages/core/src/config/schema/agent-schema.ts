@@ -1,24 +1,13 @@
 /** The `agent` of a file: its model, who it is for rules and the log, and how it regulates its effort. */
 import * as z from 'zod/mini';
 import { list } from './max-entries.js';
+import { MODEL_SCHEMA } from './model-schema.js';
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 const number = (least: number, most: number) => z.number().check(z.gte(least), z.lte(most));
 const integer = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
 
-const PROVIDERS = ['openai-compatible', 'anthropic'] as const;
 const LOW_ENERGY_WAYS = ['finish', 'pause', 'cancel'] as const;
-
-const model = z.strictObject({
-  provider: z.enum(PROVIDERS),
-  /** Required for `openai-compatible`, such as http://127.0.0.1:11434/v1. */
-  baseUrl: z.optional(text(2_048)),
-  model: text(200),
-  /** Used when energy is low; absent: the same model with shorter answers. */
-  smallModel: z.optional(text(200)),
-  /** A placeholder such as ${secret:model} or ${MODEL_KEY}. */
-  apiKey: z.optional(text(4_096)),
-});
 
 const energy = z.strictObject({
   full: z.optional(number(1, 1_000_000)),
@@ -35,7 +24,7 @@ const HOST_NAMES = ['host', 'owner'];
 export const AGENT_SCHEMA = z.strictObject({
   /** False: the daemon runs without it. */
   enabled: z.optional(z.boolean()),
-  model: z.optional(model),
+  model: z.optional(MODEL_SCHEMA),
   /** Its name in rules, approvals and the call log ("agent"). */
   caller: z.optional(
     text(128).check(z.refine((name) => !HOST_NAMES.includes(name), { error: 'this name means you' })),

@@ -1,6 +1,7 @@
 /** The `steward` of a file: where it looks for servers, and what it may install. In the user's or the managed file only. */
 import * as z from 'zod/mini';
 import { list } from './max-entries.js';
+import { MODEL_SCHEMA } from './model-schema.js';
 
 const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
 const integer = (least: number, most: number) => z.number().check(z.int(), z.gte(least), z.lte(most));
@@ -28,12 +29,14 @@ export const STEWARD_SCHEMA = z.strictObject({
   registries: z.optional(list(registry, 20)),
   /** What may be installed; absent: nothing. */
   allow: z.optional(list(allowRule, 500)),
-  /** Younger versions are installed only after a warning (7 days). */
+  /** Younger versions of packages and their dependencies are not installed (7 days). */
   minAgeDays: z.optional(integer(0, 3_650)),
   /** The npm registry; absent: the one that npm is configured with. */
   npmRegistry: z.optional(text(2_048)),
   /** Further origins that packages may be downloaded from, such as of mcpb bundles. */
   origins: z.optional(list(text(2_048), 200)),
+  /** Plans searches and judges what they find; absent: rules alone. */
+  model: z.optional(MODEL_SCHEMA),
   /** How long an install waits for approval (7 days). */
   approvalDays: z.optional(integer(1, 365)),
 });

@@ -8,8 +8,9 @@ export interface KeySource {
   readonly secretCommand?: readonly string[] | undefined;
 }
 
-/** Rejects with VARIABLE_MISSING if nothing has the value. */
+/** `key`: where the settings are, such as `agent.model`. Rejects with VARIABLE_MISSING if nothing has the value. */
 export async function fillInKey(
+  key: string,
   apiKey: string | undefined,
   { environment, stateDir, secretCommand }: KeySource,
 ): Promise<string | undefined> {
@@ -23,20 +24,18 @@ export async function fillInKey(
     secret: (name: string) => readSecret(name, { environment, vault, command: secretCommand }),
   };
   try {
-    return await interpolate(apiKey, source, { server: 'agent', service: 'daemon' });
+    return await interpolate(apiKey, source, { server: key, service: 'daemon' });
   } catch (error) {
-    throw error instanceof TurnbuckleError ? ofTheModel(error) : error;
+    throw error instanceof TurnbuckleError ? ofTheModel(key, error) : error;
   }
 }
 
-/** The error speaks of a server; here it is the model of the agent that has no value. */
-function ofTheModel({ code, hint, data }: TurnbuckleError): TurnbuckleError {
+/** The error speaks of a server; here it is a model that has no value. */
+function ofTheModel(key: string, { code, hint, data }: TurnbuckleError): TurnbuckleError {
   const name = typeof data?.variable === 'string' ? ` "${data.variable}"` : '';
   return new TurnbuckleError(
     code,
-    `The model of the agent has no API key: the value${name} is not available.`,
-    {
-      hint,
-    },
+    `${key} in your config file has no API key: the value${name} is not available.`,
+    { hint },
   );
 }

@@ -3,21 +3,24 @@ import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 
 export interface FailedStep {
   readonly error: unknown;
+  /** Where its settings are, such as `agent.model`. */
+  readonly key: string;
   /** Where the model is, for messages. */
   readonly place: string;
   readonly status: number | undefined;
   readonly isTimeout: boolean;
 }
 
-const HINTS: Partial<Record<ErrorCode, string>> = {
-  AUTH_FAILED: 'Check apiKey in the agent settings of your config file.',
-  RATE_LIMITED: 'The agent tries again later. Reduce its effort with the energy settings.',
-  CALL_TIMEOUT: 'Use a faster model, or increase modelTimeoutSeconds in the agent settings.',
-  REQUEST_INVALID: 'Check model and baseUrl in the agent settings: the model must support tools.',
-  CONNECT_FAILED: 'Check that the model server is running, and baseUrl in the agent settings.',
+const HINTS: Partial<Record<ErrorCode, (key: string) => string>> = {
+  AUTH_FAILED: (key) => `Check ${key}.apiKey in your config file.`,
+  RATE_LIMITED: () => 'Try again later, or use a model with a higher rate limit.',
+  CALL_TIMEOUT: (key) =>
+    `Use a faster model${key === 'agent.model' ? ', or increase agent.modelTimeoutSeconds' : ''}.`,
+  REQUEST_INVALID: (key) => `Check ${key}.model and ${key}.baseUrl: the model must support tools.`,
+  CONNECT_FAILED: (key) => `Check that the model server is running, and ${key}.baseUrl in your config file.`,
 };
 
-export function toModelError({ error, place, status, isTimeout }: FailedStep): TurnbuckleError {
+export function toModelError({ error, key, place, status, isTimeout }: FailedStep): TurnbuckleError {
   const known = findOwn(error);
   if (known !== undefined) return known;
   const code = isTimeout ? 'CALL_TIMEOUT' : codeOf(status);
@@ -27,7 +30,7 @@ export function toModelError({ error, place, status, isTimeout }: FailedStep): T
       ? 'cannot be reached'
       : `responded with HTTP status ${status}`;
   return new TurnbuckleError(code, `The model server at ${place} ${what}.`, {
-    hint: HINTS[code],
+    hint: HINTS[code]?.(key),
     cause: error,
     data: { status },
   });

@@ -1,13 +1,15 @@
 /** Models through the AI SDK: any OpenAI-compatible server, and Anthropic. The SDK is loaded with the first step. */
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 import { TurnbuckleError } from 'turnbuckle';
-import type { ModelSettings } from '../settings/agent-settings.js';
+import type { ModelSettings } from 'turnbuckle/host';
 import { createBoundedFetch } from './bounded-fetch.js';
 import type { ChatMessage, ChatModel, Effort, OfferedTool, StepOutcome, StepRequest } from './chat-model.js';
 import { toModelError } from './model-error.js';
 
 export interface AiSdkModelOptions {
   readonly settings: ModelSettings;
+  /** Where the settings are in the config file, such as `agent.model`, for messages. */
+  readonly key: string;
   /** The key with its placeholders filled in; called once, until it succeeds. */
   readonly apiKey: () => Promise<string | undefined>;
   readonly timeoutMs: number;
@@ -18,7 +20,7 @@ export interface AiSdkModelOptions {
 type ModelOf = (name: string) => LanguageModel;
 
 export function createAiSdkModel(options: AiSdkModelOptions): ChatModel {
-  const { settings, timeoutMs, now = () => performance.now() } = options;
+  const { settings, key, timeoutMs, now = () => performance.now() } = options;
   let provider: Promise<ModelOf> | undefined;
   const open = (): Promise<ModelOf> => {
     provider ??= openProvider(options).catch((error: unknown) => {
@@ -39,7 +41,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): ChatModel {
         request.signal.throwIfAborted();
         const { APICallError } = await import('ai');
         const status = APICallError.isInstance(error) ? error.statusCode : undefined;
-        throw toModelError({ error, place: placeOf(settings), status, isTimeout: timeout.aborted });
+        throw toModelError({ error, key, place: placeOf(settings), status, isTimeout: timeout.aborted });
       }
     },
   };
@@ -54,7 +56,7 @@ function placeOf({ provider, baseUrl }: ModelSettings): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : 'an invalid baseUrl';
 }
 
-async function openProvider({ settings, apiKey }: AiSdkModelOptions): Promise<ModelOf> {
+async function openProvider({ settings, key: setting, apiKey }: AiSdkModelOptions): Promise<ModelOf> {
   const { provider, baseUrl } = settings;
   const key = await apiKey();
   const fetch = createBoundedFetch();
@@ -64,8 +66,8 @@ async function openProvider({ settings, apiKey }: AiSdkModelOptions): Promise<Mo
     return createAnthropic({ apiKey: key ?? '', fetch, ...(baseUrl !== undefined && { baseURL: baseUrl }) });
   }
   if (baseUrl === undefined)
-    throw new TurnbuckleError('CONFIG_INVALID', 'The model of the agent has no baseUrl.', {
-      hint: 'Set agent.model.baseUrl, such as http://127.0.0.1:11434/v1 for Ollama.',
+    throw new TurnbuckleError('CONFIG_INVALID', `${setting} has no baseUrl.`, {
+      hint: `Set ${setting}.baseUrl in your config file, such as http://127.0.0.1:11434/v1 for Ollama.`,
     });
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   return createOpenAICompatible({

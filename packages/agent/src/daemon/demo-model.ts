@@ -4,7 +4,7 @@ import {
   type ScriptedRequest,
   type ScriptedServer,
   startScriptedServer,
-} from './scripted-server.js';
+} from '@turnbuckle/model';
 
 export const DEMO_MODEL = 'demo';
 

@@ -1,12 +1,11 @@
 import { startAnthropicModel } from '@turnbuckle/testing';
 import { TurnbuckleError } from 'turnbuckle';
+import type { ModelSettings } from 'turnbuckle/host';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAiSdkModel } from '../../src/model/ai-sdk-model.js';
-import { createBoundedFetch } from '../../src/model/bounded-fetch.js';
-import type { ChatMessage, StepRequest } from '../../src/model/chat-model.js';
-import { DEMO_MODEL, startDemoModel } from '../../src/model/demo-model.js';
-import { type Script, type ScriptedRequest, startScriptedServer } from '../../src/model/scripted-server.js';
-import type { ModelSettings } from '../../src/settings/agent-settings.js';
+import { createAiSdkModel } from '../src/ai-sdk-model.js';
+import { createBoundedFetch } from '../src/bounded-fetch.js';
+import type { ChatMessage, StepRequest } from '../src/chat-model.js';
+import { type Script, type ScriptedRequest, startScriptedServer } from '../src/scripted-server.js';
 
 const closers: Array<() => Promise<void>> = [];
 afterEach(async () => {
@@ -34,7 +33,7 @@ const request = (more: Partial<StepRequest> = {}): StepRequest => ({
 });
 
 const modelAt = (settings: ModelSettings, { timeoutMs = 10_000, key = 'k-1' } = {}) =>
-  createAiSdkModel({ settings, timeoutMs, apiKey: async () => key });
+  createAiSdkModel({ settings, key: 'agent.model', timeoutMs, apiKey: async () => key });
 
 async function scripted(script: Script): Promise<ModelSettings> {
   const { baseUrl, close } = await startScriptedServer(script);
@@ -127,25 +126,5 @@ describe('a model with the wire of Anthropic', () => {
     expect(outcome.toolCalls).toMatchObject([{ name: 'demo_echo', input: { text: 'y' } }]);
     expect(server.requests[0]).toMatchObject({ model: 'm-1', key: 'k-1', tools: ['demo_echo'] });
     expect(JSON.stringify(server.requests[0]?.messages)).toContain('tool_result');
-  });
-});
-
-describe('the demo model', () => {
-  it('answers, lists tools, calls one and says goodbye', async () => {
-    const { baseUrl, close } = await startDemoModel();
-    closers.push(close);
-    const model = modelAt({ provider: 'openai-compatible', baseUrl, model: DEMO_MODEL });
-    const ask = async (text: string) =>
-      (await model.step(request({ messages: [{ role: 'user', text }] }))).toolCalls;
-    expect(await ask('hi')).toMatchObject([{ name: 'respond' }]);
-    expect(JSON.stringify(await ask('which tools?'))).toContain('demo_echo');
-    expect(await ask('call demo_echo {"text":"x"}')).toMatchObject([
-      { name: 'demo_echo', input: { text: 'x' } },
-    ]);
-    expect(JSON.stringify(await ask('call other_tool'))).toContain('There is no tool');
-    expect(JSON.stringify(await ask('call demo_echo [1]'))).toContain('JSON object');
-    expect(await ask('goodbye')).toMatchObject([{ name: 'respond' }, { name: 'end_conversation' }]);
-    const { toolCalls } = await model.step(request());
-    expect(toolCalls).toMatchObject([{ name: 'respond', input: { text: 'The tool answered: x' } }]);
   });
 });
