@@ -6,6 +6,7 @@ import type { RecordOutcome, RequestQueue } from '../queue/queue.js';
 import type { ClaimedRequest } from '../queue/request-row.js';
 import type { RequestError } from '../requests/request-status.js';
 import type { ClaimWatch } from './claim-watch.js';
+import { ProgressReports } from './progress-reports.js';
 import type { Step, StepContext, StepResult, StewardServices } from './step.js';
 import { baseCost, durationCost } from './step-cost.js';
 import { retryWhileBusy, settleSoon } from './waiting.js';
@@ -23,12 +24,16 @@ export type RunEnd = 'released' | 'stuck';
 /** How long an interrupted step may take to end. */
 const SETTLE_MS = 600;
 const UNDO_MS = 30_000;
-const REPORT_MS = 500;
 const MAX_PROGRESS = 99;
 
 /** Resolves when the worker has nothing more to do with the request, for whatever reason. */
 export async function runRequest(claimed: ClaimedRequest, options: RunOptions): Promise<RunEnd> {
   return new Run(claimed, options).run();
+}
+
+interface Report {
+  readonly finishedSteps: number;
+  readonly message: string;
 }
 
 type StepEnd = { readonly result: StepResult } | { readonly error: unknown } | { readonly isStuck: true };
@@ -39,7 +44,7 @@ class Run {
   /** Of steps whose end is not recorded yet. */
   #energy: EnergyEntry[] = [];
   #data: Readonly<Record<string, unknown>>;
-  #reportedAt = 0;
+  readonly #reports = new ProgressReports<Report>((report) => this.#report(report));
 
   constructor(claimed: ClaimedRequest, options: RunOptions) {
     this.#claimed = claimed;
@@ -79,6 +84,7 @@ class Run {
       (error: unknown): StepEnd => ({ error }),
     );
     const end = await settleSoon(running, watch.stepSignal, SETTLE_MS);
+    this.#reports.clear();
     this.#spend(step.name, durationCost(performance.now() - startedAt));
     return end ?? { isStuck: true };
   }
@@ -166,6 +172,7 @@ class Run {
       (error: unknown) => ({ problem: toTurnbuckleError(error).message }),
     );
     const end = await settleSoon(undoing, signal, SETTLE_MS);
+    this.#reports.clear();
     return end === undefined ? 'stuck' : end.problem;
   }
 
@@ -202,18 +209,15 @@ class Run {
       signal,
       services: this.#options.services,
       progress: (percent, message) =>
-        this.#report(index + Math.min(Math.max(0, percent), 100) / 100, message),
+        this.#reports.add({ finishedSteps: index + Math.min(Math.max(0, percent), 100) / 100, message }),
     };
   }
 
-  #report(finishedSteps: number, message: string): void {
+  #report({ finishedSteps, message }: Report): void {
     const { queue, steps, services } = this.#options;
-    const now = services.now();
-    if (Math.abs(now - this.#reportedAt) < REPORT_MS) return;
-    this.#reportedAt = now;
     const progress = Math.min(Math.floor((finishedSteps * 100) / steps.length), MAX_PROGRESS);
     try {
-      queue.report(this.#claimed.claim, { progress, message, now });
+      queue.report(this.#claimed.claim, { progress, message, now: services.now() });
     } catch {
       // Busy: the next one will do.
     }
