@@ -172,7 +172,7 @@ class StewardPart {
 
   async #workSettings(): Promise<WorkSettings> {
     const { stateDir, configured, environment } = this.#context;
-    const { allow = [], minAgeDays, npmRegistry, origins, approvalDays } = this.#settings;
+    const { allow = [], minAgeDays, npmRegistry, origins, approvalDays, model } = this.#settings;
     const packageRoot = join(dirname(stateDir), `${basename(stateDir)}-servers`);
     // No worker runs yet: what is half installed was left by one that was killed.
     await removePartials(packageRoot);
@@ -193,6 +193,8 @@ class StewardPart {
           ...(origins !== undefined && { mcpb: origins }),
         },
       }),
+      model,
+      secretCommand: configured.config().settings.secretCommand,
       approvalMs: (approvalDays ?? DEFAULT_APPROVAL_DAYS) * DAY_MS,
       hasSandbox: (await checkSandbox()).available,
       existing: this.#knownTools(),

@@ -34,7 +34,7 @@ const httpsOrigin = z.url({ protocol: /^https?$/ });
 /** The settings of installing. */
 export const INSTALL_SETTINGS_SCHEMA = z.strictObject({
   allow: z._default(z.array(rule).check(z.maxLength(1_000)), []),
-  /** Younger versions are installed only after a warning. */
+  /** Younger versions of packages and their dependencies are not installed. */
   minAgeDays: z._default(z.number().check(z.gte(0), z.lte(3_650)), 7),
   registries: z.optional(
     z.strictObject({

@@ -18,9 +18,12 @@ export interface InstallOptions extends InputAnswers {
   readonly signal: AbortSignal;
   readonly settings: InstallSettings;
   readonly advisories?: readonly Advisory[] | undefined;
+  readonly now: number;
   /** The environment of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 export interface Installed {
   /** The config entry: absolute paths, literal arguments, placeholders for secrets. */
@@ -53,7 +56,8 @@ async function installFiles(plan: InstallPlan, options: InstallOptions): Promise
         `${plan.identifier} cannot be installed because npm was not found.`,
         'Install npm (it comes with Node.js).',
       );
-    return installNpm(plan, { ...options, npmFile, advisories });
+    const publishedBefore = options.now - settings.minAgeDays * DAY_MS;
+    return installNpm(plan, { ...options, npmFile, advisories, publishedBefore });
   }
   if (plan.kind === 'oci' && plan.server.type === 'stdio') await pull(plan, options);
   return plan.integrity ?? `${plan.identifier}@${plan.version}`;

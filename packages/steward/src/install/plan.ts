@@ -118,6 +118,8 @@ export function planInstall(record: InstallableRecord, options: PlanOptions): In
       ),
       advisory: bad.id,
     };
+  const young = tooYoung(`${identifier} ${version}`, options);
+  if (young !== undefined) return young;
   const inputs = new RecordInputs(options.serverName);
   const own = planKind(choice, { ...options, inputs });
   if (isRefusal(own)) return own;
@@ -164,13 +166,9 @@ function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefus
 }
 
 function commonWarnings(record: InstallableRecord, options: PlanOptions): string[] {
-  const { facts, settings, now, verified, similarTo, sandbox } = options;
-  const ageDays = facts?.publishedAt === undefined ? undefined : (now - facts.publishedAt) / DAY_MS;
+  const { facts, verified, similarTo, sandbox } = options;
   const namespace = record.name.split('/')[0] ?? '';
   return [
-    ...(ageDays !== undefined && ageDays < settings.minAgeDays
-      ? [`this version was published ${formatAge(ageDays)} ago, less than ${settings.minAgeDays} days`]
-      : []),
     ...(verified === true ? [] : [`nobody has verified who owns the namespace ${namespace}`]),
     ...(similarTo === undefined ? [] : [`the name resembles that of ${similarTo}, which is better known`]),
     ...(facts?.hasInstallScripts === true
@@ -179,6 +177,19 @@ function commonWarnings(record: InstallableRecord, options: PlanOptions): string
     ...(facts?.deprecated === undefined ? [] : [`the package is deprecated: ${facts.deprecated}`]),
     ...(sandbox ? [] : ['there is no sandbox: the server runs with all your rights']),
   ];
+}
+
+/** Malicious versions are mostly found and removed within days. */
+function tooYoung(what: string, { facts, settings, now }: PlanOptions): InstallRefusal | undefined {
+  if (facts?.publishedAt === undefined) return undefined;
+  const { minAgeDays } = settings;
+  const ageDays = (now - facts.publishedAt) / DAY_MS;
+  if (ageDays >= minAgeDays) return undefined;
+  const from = new Date(facts.publishedAt + minAgeDays * DAY_MS).toISOString().slice(0, 16).replace('T', ' ');
+  return refuse(
+    `${what} was published ${formatAge(ageDays)} ago. Versions younger than ${minAgeDays} days are not installed.`,
+    `Install an older version, wait until ${from} UTC, or set steward.minAgeDays in your config file.`,
+  );
 }
 
 function formatAge(days: number): string {

@@ -26,6 +26,7 @@ type Context = StepContext<WorkServices>;
 interface AddData {
   readonly plan?: InstallPlan;
   readonly alternatives?: readonly ShownCandidate[];
+  readonly modelReason?: string;
   readonly values?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
   readonly granted?: readonly string[];
@@ -55,7 +56,7 @@ const plan: Step<WorkServices> = {
       sandbox: work.hasSandbox,
     };
     progress(10, 'Looking for the server in the registries.');
-    const found = await findRecord(params, services, { plan: options, signal });
+    const found = await findRecord(params, services, { plan: options, signal, progress });
     const { servers } = await readConfiguration(services);
     const serverName = chooseServerName(params.serverName, found.record.name, (name) => servers.has(name));
     progress(50, `Reading what is published about ${found.record.name}.`);
@@ -72,7 +73,7 @@ const plan: Step<WorkServices> = {
       ...(params.values !== undefined && { values: params.values }),
     });
     if (isRefusal(planned)) throw new TurnbuckleError('CALL_DENIED', planned.reason, { hint: planned.hint });
-    return { data: { plan: planned, alternatives } };
+    return { data: { plan: planned, alternatives, modelReason: found.modelReason } };
   },
 };
 
@@ -80,6 +81,7 @@ const approve: Step<WorkServices> = {
   name: 'approve',
   run: async (context) => {
     const { serverName, identifier, version, integrity, inputs, shown } = required(context, 'plan');
+    const { alternatives, modelReason } = dataOf(context);
     const approval = askPerson(context, {
       step: 'approve',
       subject: {
@@ -89,9 +91,8 @@ const approve: Step<WorkServices> = {
         details: [
           `command: ${shown.command.join(' ')}`,
           ...(integrity === undefined ? [] : [`integrity: ${integrity}`]),
-          ...(dataOf(context).alternatives ?? []).map(
-            ({ name, description }) => `alternative: ${name}: ${description}`,
-          ),
+          ...(modelReason === undefined ? [] : [`chosen by a model, which says: ${modelReason}`]),
+          ...(alternatives ?? []).map(({ name, description }) => `alternative: ${name}: ${description}`),
         ],
         warnings: shown.warnings,
       },
@@ -126,6 +127,7 @@ const installPackage: Step<WorkServices> = {
       fetch: fetchPackages,
       npm,
       npmFile: programs.npm,
+      now: services.now(),
       signal,
       settings: work.install,
       environment,

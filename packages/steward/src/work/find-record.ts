@@ -7,6 +7,7 @@ import { type InstallRefusal, isRefusal } from '../install/refusal.js';
 import type { Candidate } from '../registry/ranking.js';
 import type { RequestParams } from '../requests/request.js';
 import { type ShownCandidate, toShownCandidate } from './candidates.js';
+import { searchWithModel } from './search-with-model.js';
 import type { WorkServices } from './services.js';
 
 export interface FoundRecord {
@@ -14,8 +15,16 @@ export interface FoundRecord {
   readonly verified: boolean;
   readonly similarTo?: string;
   readonly package?: PlanOptions['package'];
+  /** Why a model chose it: untrusted text. */
+  readonly modelReason?: string;
   /** What else was found, for whoever decides. */
   readonly alternatives: readonly ShownCandidate[];
+}
+
+export interface FindOptions {
+  readonly plan: PlanOptions;
+  readonly signal: AbortSignal;
+  progress(percent: number, message: string): void;
 }
 
 type AddParams = RequestParams<'add_server'>;
@@ -27,15 +36,17 @@ const SIMILAR = /similar to ["“]?([^\s"”]+)/;
 /** Rejects with TOOL_UNKNOWN if nothing fits, or with the reason why what fits must not be installed. */
 export async function findRecord(
   params: AddParams,
-  { registry }: Pick<WorkServices, 'registry'>,
-  options: { readonly plan: PlanOptions; readonly signal: AbortSignal },
+  { registry, model }: Pick<WorkServices, 'registry' | 'model'>,
+  options: FindOptions,
 ): Promise<FoundRecord> {
   const { registryName, package: exact, purpose, serverName } = params;
   if (registryName !== undefined) return findByName(registryName, params, { registry, ...options });
   if (exact !== undefined) return toFound(recordOf(exact), params);
   const words = [purpose, serverName].filter((text) => text !== undefined).join(' ');
-  const candidates = await registry.search(words, { limit: MAX_CANDIDATES, signal: options.signal });
-  return chooseCandidate(candidates, words, options.plan);
+  const found = await searchWithModel(words, { registry, model, limit: MAX_CANDIDATES, ...options });
+  const chosen = chooseCandidate(found.candidates, words, options.plan);
+  const modelReason = found.choices.get(chosen.record.name);
+  return { ...chosen, ...(modelReason !== undefined && { modelReason }) };
 }
 
 async function findByName(

@@ -1,10 +1,12 @@
 /** What the steps of requests work with, made in each worker process from the settings that the daemon gives it. */
 import { join } from 'node:path';
+import { type ChatModel, createAiSdkModel, fillInKey } from '@turnbuckle/model';
 import {
   createGuardedFetch,
   createVault,
   type GuardedFetch,
   type MentionableTool,
+  type ModelSettings,
   type Vault,
 } from 'turnbuckle/host';
 import type { InstallSettings } from '../install/allow-list.js';
@@ -30,6 +32,10 @@ export interface WorkSettings {
   readonly registries: readonly RegistrySource[];
   readonly install: InstallSettings;
   readonly approvalMs: number;
+  /** Plans searches and judges what they find. */
+  readonly model?: ModelSettings | undefined;
+  /** The program that has secrets that the vault does not have. */
+  readonly secretCommand?: readonly string[] | undefined;
   /** Whether bubblewrap works here. */
   readonly hasSandbox: boolean;
   /** The tools of the daemon, whose names a new server must not take. */
@@ -44,11 +50,13 @@ export interface WorkServices extends StewardServices {
   readonly npm: NpmConfig;
   readonly programs: MachinePrograms;
   readonly vault: Vault;
+  readonly model: ChatModel | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const MAX_PACKAGE_BYTES = 256 * 1_024 * 1_024;
 const FETCH_MS = 300_000;
+const MODEL_MS = 120_000;
 
 export async function createWorkServices({
   settings,
@@ -70,7 +78,19 @@ export async function createWorkServices({
       now,
     }),
     fetchPackages: createPackageFetch(work, npm),
+    model: openModel(work),
   };
+}
+
+function openModel({ model, environment, stateDir, secretCommand }: WorkSettings): ChatModel | undefined {
+  if (model === undefined) return undefined;
+  const key = 'steward.model';
+  return createAiSdkModel({
+    settings: model,
+    key,
+    apiKey: () => fillInKey(key, model.apiKey, { environment, stateDir, secretCommand }),
+    timeoutMs: MODEL_MS,
+  });
 }
 
 /** The addresses of configured registries are the user's own choice, so they may be of this machine. */

@@ -178,7 +178,7 @@ describe('bundles (mcpb)', () => {
       await whyRefused({ ...record(), packages: one ? [{ ...one, fileSha256: undefined }] : [] }),
     ).toContain('no SHA-256');
     expect(await whyRefused(record('/away'))).toContain(
-      'https://elsewhere.example, and bundles are not downloaded',
+      'https://elsewhere.example, which is not an allowed origin',
     );
     const elsewhere = one ? [{ ...one, identifier: 'https://other.example/x.mcpb' }] : [];
     expect(await whyRefused({ ...record(), packages: elsewhere })).toContain('https://other.example');

@@ -17,6 +17,7 @@ import { checkSandbox } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Installed } from '../../src/install/install.js';
 import { uninstall, verifyInstalled } from '../../src/install/install-directory.js';
+import type { InstallableRecord } from '../../src/install/installable-record.js';
 import { readNpmConfig } from '../../src/install/npm/npm-config.js';
 import { createStage, npmRecord, tinyPackage } from './stage.js';
 
@@ -198,7 +199,7 @@ describe('an installation that does not end', () => {
 });
 
 describe('supply chain', () => {
-  it('S51: exactly the approved version and integrity are installed, and young versions are named', async () => {
+  it('S51: exactly the approved version and integrity are installed, and young versions are refused', async () => {
     const young = new Date(Date.now() - 3 * 3_600_000).toISOString();
     const stage = await createStage([
       tinyPackage(),
@@ -206,8 +207,11 @@ describe('supply chain', () => {
     ]);
     const approved = await stage.plan(record);
     expect(approved.shown.warnings.join()).not.toContain('published');
-    const update = await stage.plan(npmRecord('@acme/server-tiny', '1.2.4'));
-    expect(update.shown.warnings).toContain('this version was published 3 hours ago, less than 7 days');
+    const next = npmRecord('@acme/server-tiny', '1.2.4');
+    expect(await stage.whyRefused(next)).toBe(
+      '@acme/server-tiny 1.2.4 was published 3 hours ago. Versions younger than 7 days are not installed.',
+    );
+    const update = await stage.plan(next, { settings: { ...stage.settings, minAgeDays: 0 } });
     expect(update.integrity).not.toBe(approved.integrity);
     expect(update.directory).not.toBe(approved.directory);
     const changed = { ...approved, integrity: update.integrity ?? '' };
@@ -215,6 +219,29 @@ describe('supply chain', () => {
     const { directory = '' } = await stage.carryOut(approved);
     const text = readFileSync(join(directory, 'node_modules/@acme/server-tiny/package.json'), 'utf8');
     expect(JSON.parse(text).version).toBe('1.2.3');
+  });
+
+  it('S51: young versions of dependencies are not installed either', async () => {
+    const young = new Date(Date.now() - 3 * 3_600_000).toISOString();
+    const stage = await createStage([
+      dependency,
+      { ...dependency, version: '2.0.9', publishedAt: young },
+      tinyPackage({ manifest: { dependencies: { 'tiny-dependency': '^2.0.0' } } }),
+      tinyPackage({ name: 'by-tag', manifest: { dependencies: { 'tiny-dependency': 'latest' } } }),
+    ]);
+    const versionOf = async (wanted: InstallableRecord, minAgeDays: number): Promise<string> => {
+      const planned = await stage.plan(wanted);
+      const settings = { ...stage.settings, minAgeDays };
+      const { directory = '' } = await stage.carryOut(planned, { settings });
+      const file = join(directory, 'node_modules/tiny-dependency/package.json');
+      const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+      await uninstall(directory);
+      return version;
+    };
+    for (const wanted of [record, npmRecord('by-tag', '1.2.3')]) {
+      expect(await versionOf(wanted, 7)).toBe(dependency.version);
+      expect(await versionOf(wanted, 0)).toBe('2.0.9');
+    }
   });
 
   it('S52: no install script runs, of the package or of a dependency', async () => {

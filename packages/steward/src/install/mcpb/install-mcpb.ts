@@ -11,17 +11,10 @@ import { listZip, readZipEntry, unzipTo, ZIP_LIMITS } from './unzip.js';
 export interface BundleOptions {
   readonly fetch: GuardedFetch;
   readonly signal: AbortSignal;
-  /** The origins that bundles are downloaded from. */
+  /** The origins that bundles are downloaded from; absent: none. */
   readonly origins?: readonly string[] | undefined;
 }
 
-/** Where the registry accepts bundles from, and where these keep their files. */
-const DEFAULT_ORIGINS = [
-  'https://github.com',
-  'https://gitlab.com',
-  'https://objects.githubusercontent.com',
-  'https://release-assets.githubusercontent.com',
-];
 const MAX_REDIRECTS = 3;
 const MAX_MANIFEST_BYTES = 1_024 * 1_024;
 const SHA256 = /^[a-f0-9]{64}$/;
@@ -80,15 +73,15 @@ async function download(address: string, sha256: string, options: BundleOptions)
 /** Each redirect has to lead to one of the origins too. */
 async function fetchAllowed(
   address: string,
-  { fetch, signal, origins = DEFAULT_ORIGINS }: BundleOptions,
+  { fetch, signal, origins = [] }: BundleOptions,
 ): Promise<Response> {
   const allowed = new Set(origins.map((origin) => new URL(origin).origin));
   let url = new URL(address);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     if (!allowed.has(url.origin))
       throw packageRefused(
-        `The bundle is at ${url.origin}, and bundles are not downloaded from there.`,
-        `If you trust it, add ${url.origin} to "registries.mcpb".`,
+        `The bundle is at ${url.origin}, which is not an allowed origin.`,
+        `If you trust it, add ${url.origin} to steward.origins in your config file.`,
       );
     const response = await fetch(url.href, { signal, redirect: 'manual' });
     const location = response.headers.get('location');

@@ -22,6 +22,8 @@ export interface InstallNpmOptions {
   /** npm's own JavaScript file. */
   readonly npmFile: string;
   readonly advisories: readonly Advisory[];
+  /** Later versions of dependencies are not installed. */
+  readonly publishedBefore?: number | undefined;
   /** The environment of the host. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

@@ -56,11 +56,11 @@ export async function readNpmFacts(wanted: NpmPackage, options: FactsOptions): P
     throw packageRefused(
       `The file of ${what} is not in the registry but at ${originOf(published.dist.tarball)}.`,
     );
-  const publishedAt = Date.parse(String(ownMember(document.time, version)));
+  const publishedAt = readTime(ownMember(document.time, version));
   const { deprecated, bin } = published;
   return {
     integrity,
-    ...(Number.isFinite(publishedAt) && { publishedAt }),
+    ...(publishedAt !== undefined && { publishedAt }),
     hasInstallScripts:
       published.hasInstallScript === true ||
       INSTALL_SCRIPTS.some((script) => Object.hasOwn(published.scripts ?? {}, script)),
@@ -69,6 +69,12 @@ export async function readNpmFacts(wanted: NpmPackage, options: FactsOptions): P
     bin: typeof bin === 'string' ? { [identifier.split('/').at(-1) ?? identifier]: bin } : (bin ?? {}),
     foreignDependencies: foreignDependencies(published),
   };
+}
+
+/** A time of a registry in milliseconds; undefined if it is none. */
+export function readTime(text: unknown): number | undefined {
+  const time = Date.parse(String(text));
+  return Number.isFinite(time) ? time : undefined;
 }
 
 export interface NpmDocument {

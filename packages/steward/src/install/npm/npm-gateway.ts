@@ -17,9 +17,11 @@ import {
   fetchDocument,
   fetchFromRegistry,
   isInRegistry,
+  type NpmDocument,
   originOf,
   ownMember,
   type PublishedVersion,
+  readTime,
   toPublishedVersion,
 } from './npm-facts.js';
 
@@ -27,6 +29,8 @@ export interface NpmGatewayOptions {
   readonly npm: NpmConfig;
   readonly fetch: GuardedFetch;
   readonly signal: AbortSignal;
+  /** Later versions are left out, where the registry says when they were published. */
+  readonly publishedBefore?: number | undefined;
 }
 
 export interface NpmGateway {
@@ -129,15 +133,17 @@ class Gateway {
     this.#packages += 1;
     if (this.#packages > MAX_PACKAGES)
       throw packageRefused(`The package has more than ${MAX_PACKAGES} dependencies.`);
-    const { npm, fetch, signal } = this.#options;
+    const { npm, fetch, signal, publishedBefore = Number.POSITIVE_INFINITY } = this.#options;
     const registry = npm.registryOf(name);
     const document = await fetchDocument(name, { fetch, registry, signal });
     const versions = Object.entries(Object(document.versions)).flatMap(([version, value]) => {
       const published = toPublishedVersion(value);
       if (published === undefined || published.name !== name || published.version !== version) return [];
-      return [[version, this.#version(published, { registry, value })]];
+      if (publishedAtOf(document, version) > publishedBefore) return [];
+      return [[version, this.#version(published, { registry, value })] as const];
     });
-    return { name, 'dist-tags': document['dist-tags'] ?? {}, versions: Object.fromEntries(versions) };
+    const known = Object.fromEntries(versions);
+    return { name, 'dist-tags': tagsOf(document, Object.keys(known)), versions: known };
   }
 
   #version(
@@ -189,6 +195,20 @@ class Gateway {
         : error;
     }
   }
+}
+
+/** Unknown: as if it were old. */
+const publishedAtOf = ({ time }: NpmDocument, version: string): number =>
+  readTime(ownMember(time, version)) ?? 0;
+
+/** Without tags of versions that are left out. `latest` is then the version that was published last. */
+function tagsOf(document: NpmDocument, versions: readonly string[]): Record<string, unknown> {
+  const known = new Set<unknown>(versions);
+  const tags = Object.entries(Object(document['dist-tags'])).filter(([, version]) => known.has(version));
+  const [latest] = versions
+    .filter((version) => !version.includes('-'))
+    .sort((one, other) => publishedAtOf(document, other) - publishedAtOf(document, one));
+  return { ...(latest !== undefined && { latest }), ...Object.fromEntries(tags) };
 }
 
 const KEPT_KEYS = [

@@ -42,6 +42,9 @@ export function planNpm(one: InstallablePackage, options: KindOptions): KindPlan
   return {
     directory,
     file,
+    ...(facts.publishedAt === undefined && {
+      warnings: ['the registry does not say when this version was published'],
+    }),
     server: {
       type: 'stdio',
       command: programs.node,
