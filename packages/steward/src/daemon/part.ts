@@ -98,6 +98,8 @@ class StewardPart {
   readonly #context: PartContext<StewardEvents>;
   readonly #link = createAgentLink(() => this.host);
   readonly #messages: ReturnType<PartContext['metrics']['counter']>;
+  /** New servers that are being connected, by request. */
+  readonly #preparing = new Map<string, Promise<void>>();
   #settingsText = '';
 
   constructor(options: StewardPartOptions, context: PartContext<StewardEvents>) {
@@ -149,8 +151,7 @@ class StewardPart {
       onMessage: (message) => {
         this.#messages.add({ type: message.type });
         publish('steward.message', message);
-        this.#link.onMessage(message);
-        if (message.type === 'tool_available') void this.#pinTools(message);
+        this.#tellAgent(message);
       },
       onTrouble: ({ worker, how, stderr }) =>
         report({
@@ -207,6 +208,18 @@ class StewardPart {
       .tools()
       .slice(0, MAX_KNOWN_TOOLS)
       .map(({ name, server, tool }) => ({ name, server, tool }));
+  }
+
+  /** The agent hears of a new server when it can call its tools; later news of that request follow. */
+  #tellAgent(message: StewardMessage): void {
+    const { type, requestId } = message;
+    if (type === 'tool_available') {
+      const ready = this.#pinTools(message).finally(() => this.#preparing.delete(requestId));
+      this.#preparing.set(requestId, ready);
+    }
+    const preparing = this.#preparing.get(requestId);
+    if (preparing === undefined) this.#link.onMessage(message);
+    else void preparing.then(() => this.#link.onMessage(message));
   }
 
   /** What was tested is what was approved: a later change of a definition asks again. */
