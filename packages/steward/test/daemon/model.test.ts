@@ -48,7 +48,7 @@ async function open(script: Script): Promise<StewardStage> {
 const search = (words: string) => ({ calls: [{ name: 'search_registry', input: { words } }] });
 const choose = (...servers: Json[]) => ({ calls: [{ name: 'choose_servers', input: { servers } }] });
 
-// requirement E3, S53
+// requirement E3
 describe('a model of the steward', () => {
   it('searches with words of its own, and its choice and reason are in the approval', async () => {
     const asked: string[][] = [];
