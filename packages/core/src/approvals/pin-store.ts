@@ -22,7 +22,7 @@ export interface Pin {
   readonly hash: string;
   /** The definition itself, to show what changed; absent if it was too large to store. */
   readonly definition?: Readonly<Record<string, unknown>>;
-  readonly by: 'approval' | 'command' | 'first-use';
+  readonly by: 'approval' | 'command' | 'first-use' | 'test';
   /** ISO 8601. */
   readonly pinnedAt: string;
 }
@@ -33,6 +33,8 @@ export interface PinFile {
   readonly servers: readonly string[];
   /** Agents whose own lists were. */
   readonly agents?: readonly AgentList[];
+  /** Servers whose tools were all pinned when they passed a test, whatever the setting `pins`: a new tool needs approval. */
+  readonly tested?: readonly string[];
 }
 
 export interface AgentList {
@@ -120,13 +122,16 @@ async function stampOf(file: string): Promise<string> {
 function parsePins(text: string): PinFile {
   const content: unknown = JSON.parse(text);
   if (!isRecord(content) || content.version !== VERSION) throw new Error('Unsupported version.');
-  const { pins, servers, agents = [] } = content;
+  const { pins, servers, agents = [], tested = [] } = content;
   if (!Array.isArray(pins) || !pins.every(isPin)) throw new Error('Invalid "pins".');
-  if (!Array.isArray(servers) || !servers.every((name): name is string => typeof name === 'string'))
-    throw new Error('Invalid "servers".');
+  if (!isTextList(servers)) throw new Error('Invalid "servers".');
   if (!Array.isArray(agents) || !agents.every(isAgentList)) throw new Error('Invalid "agents".');
-  return { pins, servers, ...(agents.length > 0 && { agents }) };
+  if (!isTextList(tested)) throw new Error('Invalid "tested".');
+  return { pins, servers, ...(agents.length > 0 && { agents }), ...(tested.length > 0 && { tested }) };
 }
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((member) => typeof member === 'string');
 
 const isAgentList = (value: unknown): value is AgentList =>
   isRecord(value) && typeof value.server === 'string' && typeof value.agent === 'string';

@@ -1,8 +1,8 @@
 /** Compares tools with their approved definitions, and reports changes. Reads and writes through pin-store.ts. */
 
 import { createSerialQueue } from '../async/serial-queue.js';
-import { diffDefinitions, FINGERPRINTED_FIELDS } from '../catalog/definition-diff.js';
-import { fingerprint, fingerprintedLength } from '../catalog/fingerprint.js';
+import { diffDefinitions } from '../catalog/definition-diff.js';
+import { fingerprint } from '../catalog/fingerprint.js';
 import type { CatalogTool } from '../catalog/tool.js';
 import type { PinMode } from '../config/schema/rule-schema.js';
 import { TurnbuckleError, toTurnbuckleError } from '../errors.js';
@@ -10,13 +10,10 @@ import type { Events } from '../events.js';
 import { inSlices, type Steps } from '../json/slices.js';
 import type { PinFault } from '../policy/decide.js';
 import type { AgentList, Pin, PinFile, PinStore } from './pin-store.js';
+import { createDefinitionPins } from './pinned-definition.js';
+import { withoutServer } from './tested-tools.js';
 
-/** Larger definitions are pinned by their hash alone. */
-const MAX_DEFINITION_LENGTH = 65_536;
-/**
- * Once all stored definitions reach this size, further ones are pinned by hash too: the file is read and written as a
- * whole.
- */
+/** Of the definitions that are stored at once. */
 const MAX_TOTAL_LENGTH = 512 * 1_024;
 
 /** A pin with the current state of its tool. */
@@ -57,7 +54,7 @@ export class Pins {
   readonly #agents = new WeakMap<CatalogTool, string>();
   /** By list, then by tool. */
   #pins = new Map<string, Map<string, Pin>>();
-  /** The lists that were pinned at first use. */
+  /** The lists that were pinned as a whole: what is new in them needs approval. */
   #lists: ReadonlySet<string> = new Set();
   /** Pinned at first use and not on disk yet: reloading the file does not remove these. */
   readonly #unsaved = new Map<string, readonly Pin[]>();
@@ -106,7 +103,7 @@ export class Pins {
     if (this.#failure !== undefined) return 'unreadable';
     const pin = this.#pinOf(tool);
     if (pin !== undefined) return pin.hash === this.hashOf(tool) ? undefined : 'changed';
-    return this.#options.mode === 'all' && this.#isPinned(server, this.#agents.get(tool)) ? 'new' : undefined;
+    return this.#isPinned(server, this.#agents.get(tool)) ? 'new' : undefined;
   }
 
   /** Whether the tool or its server is pinned. */
@@ -123,7 +120,7 @@ export class Pins {
     return own ?? this.#pins.get(listKey({ server }))?.get(name);
   }
 
-  /** Whether the list was pinned at first use: what is new in it needs approval. */
+  /** Whether the list was pinned as a whole. */
   #isPinned(server: string, agent: string | undefined): boolean {
     if (this.#lists.has(listKey({ server }))) return true;
     return agent !== undefined && this.#lists.has(listKey({ server, agent }));
@@ -172,16 +169,9 @@ export class Pins {
     let removed: readonly string[] = [];
     await this.#change((before) => {
       confirm?.();
-      const { pins, servers, agents = [] } = before;
-      removed = [...new Set(pins.filter(isMeant).map((pin) => pin.tool))];
-      return {
-        ...before,
-        pins: pins.filter((pin) => !isMeant(pin)),
-        ...(tool === undefined && {
-          servers: servers.filter((name) => name !== server),
-          agents: agents.filter((list) => list.server !== server),
-        }),
-      };
+      removed = [...new Set(before.pins.filter(isMeant).map((pin) => pin.tool))];
+      if (tool === undefined) return withoutServer(before, server);
+      return { ...before, pins: before.pins.filter((pin) => !isMeant(pin)) };
     });
     return removed;
   }
@@ -281,7 +271,8 @@ export class Pins {
       all.set(list, (all.get(list) ?? new Map()).set(pin.tool, pin));
     }
     this.#pins = all;
-    this.#lists = this.#options.mode === 'all' ? pinnedLists(content) : new Set();
+    const tested = (content.tested ?? []).map((server) => listKey({ server }));
+    this.#lists = new Set([...(this.#options.mode === 'all' ? pinnedLists(content) : []), ...tested]);
     this.#addUnsaved();
   }
 
@@ -297,16 +288,12 @@ export class Pins {
 
   #toPins(tools: readonly CatalogTool[], by: Pin['by']): Pin[] {
     const pinnedAt = new Date(this.#options.now()).toISOString();
-    let together = 0;
+    const pinOf = createDefinitionPins(MAX_TOTAL_LENGTH);
     return tools.map((tool) => {
       const { server, tool: name, definition } = tool;
-      const length = fingerprintedLength(definition);
-      const isSmall = length <= MAX_DEFINITION_LENGTH && together + length <= MAX_TOTAL_LENGTH;
-      if (isSmall) together += length;
-      const kept = isSmall && { definition: pickFingerprinted(definition) };
       const agent = this.#agents.get(tool);
       const whose = agent !== undefined && { agent };
-      return { server, tool: name, ...whose, hash: this.hashOf(tool), ...kept, by, pinnedAt };
+      return { server, tool: name, ...whose, ...pinOf(definition), by, pinnedAt };
     });
   }
 
@@ -334,11 +321,6 @@ export class Pins {
     }
   }
 }
-
-const pickFingerprinted = (definition: CatalogTool['definition']): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    FINGERPRINTED_FIELDS.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])),
-  );
 
 const keyOf = ({ server, tool, agent }: Pin): string => JSON.stringify([server, tool, agent ?? null]);
 

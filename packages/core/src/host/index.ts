@@ -1,6 +1,12 @@
 /** For programs that host a runtime for others, as the daemon and the command line do. No promise is made of these names. */
 export type { AdaptableTool } from '../adapters/index.js';
 export type { PinStatus } from '../approvals/pins.js';
+export {
+  pinTestedTools,
+  type TestedTool,
+  toTestedTools,
+  unpinTestedTools,
+} from '../approvals/tested-tools.js';
 export { Cancellation, type CancelSignal, offAbort, onAbort } from '../async/cancel-signal.js';
 export { monotonicNow } from '../async/monotonic-now.js';
 export { createSerialQueue } from '../async/serial-queue.js';

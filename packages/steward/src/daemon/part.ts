@@ -196,6 +196,7 @@ class StewardPart {
       }),
       model,
       secretCommand: configured.config().settings.secretCommand,
+      pins: configured.config().settings.pins,
       approvalMs: (approvalDays ?? DEFAULT_APPROVAL_DAYS) * DAY_MS,
       hasSandbox: (await checkSandbox()).available,
       existing: this.#knownTools(),
@@ -214,7 +215,7 @@ class StewardPart {
   #tellAgent(message: StewardMessage): void {
     const { type, requestId } = message;
     if (type === 'tool_available') {
-      const ready = this.#pinTools(message).finally(() => this.#preparing.delete(requestId));
+      const ready = this.#connect(message).finally(() => this.#preparing.delete(requestId));
       this.#preparing.set(requestId, ready);
     }
     const preparing = this.#preparing.get(requestId);
@@ -222,22 +223,23 @@ class StewardPart {
     else void preparing.then(() => this.#link.onMessage(message));
   }
 
-  /** What was tested is what was approved: a later change of a definition asks again. */
-  async #pinTools({ data }: StewardMessage): Promise<void> {
+  /** Its tools were pinned before it was configured: only what was tested is used without another approval. */
+  async #connect({ data }: StewardMessage): Promise<void> {
     const { serverName } = Object(data) as { serverName?: unknown };
     if (typeof serverName !== 'string') return;
     const { configured, report } = this.#context;
     try {
       await configured.reload();
       await configured.runtime.connect(serverName);
-      await configured.runtime.pins.pin(serverName);
     } catch (error) {
+      // The daemon ends, or the steward was switched off.
+      if (this.host === undefined) return;
       report({
         level: 'warn',
         kind: 'steward-failed',
         server: serverName,
-        text: `The tools of the new server "${serverName}" were not pinned: ${error instanceof Error ? error.message : String(error)}`,
-        next: `Connect the server, then pin its tools: turnbuckle rules pin ${shellQuote(serverName)}`,
+        text: `The new server "${serverName}" cannot be used yet: ${error instanceof Error ? error.message : String(error)}`,
+        next: `Try again: turnbuckle tools ${shellQuote(serverName)}`,
       });
     }
   }

@@ -30,6 +30,7 @@ export interface Examination {
   readonly allowNetwork: boolean;
   readonly sampleCalls: number;
   readonly seed: number;
+  readonly onTools: (tools: readonly CatalogTool[]) => void;
 }
 
 interface Listed {
@@ -122,12 +123,13 @@ async function connect(
 }
 
 async function listEverything(
-  { quarantine: { runtime, name }, limits, signal }: Examination,
+  { quarantine: { runtime, name }, limits, signal, onTools }: Examination,
   progress: Progress,
   findings: FindingList,
 ): Promise<Listed> {
   const tools = runtime.tools().filter(({ server }) => server === name);
   progress.tools = tools;
+  onTools(tools);
   const waiting = { signal, maxTotalMs: limits.listMs };
   const list = async <Item>(what: string, read: () => Promise<readonly Item[]>): Promise<readonly Item[]> => {
     try {

@@ -2,7 +2,7 @@
  * Tests a server before anybody may use it: starts it in quarantine, reads its lists, checks its texts and schemas,
  * and calls some of its read-only tools.
  */
-import { TurnbuckleError } from 'turnbuckle';
+import { type CatalogTool, TurnbuckleError } from 'turnbuckle';
 import { createRedactor, type MentionableTool, untilAborted } from 'turnbuckle/host';
 import { type Examination, examineServer } from './examine-server.js';
 import { openQuarantine, type Quarantine } from './open-quarantine.js';
@@ -37,6 +37,8 @@ export interface TestServerOptions {
   readonly path?: string | undefined;
   /** For the arguments of sample calls. */
   readonly seed?: number | undefined;
+  /** Receives the tools as the server listed them first: what the report is about. */
+  readonly onTools?: ((tools: readonly CatalogTool[]) => void) | undefined;
 }
 
 const SAMPLE_CALLS = 8;
@@ -63,6 +65,7 @@ export async function testServer(options: TestServerOptions): Promise<TestReport
         existing: options.existing ?? [],
         sampleCalls: options.sampleCalls ?? SAMPLE_CALLS,
         seed: options.seed ?? 1,
+        onTools: options.onTools ?? (() => {}),
       },
       signal,
     );

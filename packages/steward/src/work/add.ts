@@ -3,7 +3,7 @@
  * it to the config file. Each step is recorded; what is cancelled or fails leaves nothing behind.
  */
 import { TurnbuckleError } from 'turnbuckle';
-import { editServers, secretKey } from 'turnbuckle/host';
+import { editServers, pinTestedTools, secretKey, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
 import { type Installed, install } from '../install/install.js';
 import { uninstall } from '../install/install-directory.js';
 import type { InstallPlan } from '../install/install-plan.js';
@@ -32,6 +32,7 @@ interface AddData {
   readonly granted?: readonly string[];
   readonly installed?: Installed;
   readonly report?: TestReport;
+  readonly tested?: readonly TestedTool[];
 }
 
 const dataOf = ({ data }: Context): AddData => data as AddData;
@@ -167,8 +168,8 @@ const test: Step<WorkServices> = {
     const { serverName } = required(context, 'plan');
     const { entry, directory } = required(context, 'installed');
     progress(10, `Testing server "${serverName}" in quarantine.`);
-    const report = await testEntry({ name: serverName, entry, directory, signal }, services);
-    if (report.verdict !== 'fail') return { data: { report } };
+    const { report, tested } = await testEntry({ name: serverName, entry, directory, signal }, services);
+    if (report.verdict !== 'fail') return { data: { report, tested } };
     throw new TurnbuckleError(
       'RESULT_INVALID',
       `Server "${serverName}" failed its test: ${describeFindings(report)}`,
@@ -216,6 +217,11 @@ const configure: Step<WorkServices> = {
     const { servers } = await readConfiguration(services);
     // A worker may have been ended after it had written the entry.
     const isWritten = JSON.stringify(servers.get(serverName)?.entry) === JSON.stringify(entry);
+    // Before its tools can be called: what the server shows from then on is compared with what was tested.
+    if (!isWritten && services.work.pins !== 'off') {
+      const { stateDir } = services.work;
+      await pinTestedTools({ stateDir, server: serverName, now: services.now }, required(context, 'tested'));
+    }
     if (!isWritten)
       await editServers(services.work.configFile, [{ action: 'add', name: serverName, config: entry }]);
     const report = required(context, 'report');
@@ -228,11 +234,14 @@ const configure: Step<WorkServices> = {
   undo: async (context) => {
     const { plan: planned, installed } = dataOf(context);
     if (planned === undefined || installed === undefined) return;
+    const { serverName } = planned;
+    const { stateDir, configFile } = context.services.work;
     const { servers } = await readConfiguration(context.services);
-    const written = servers.get(planned.serverName)?.entry;
+    const written = servers.get(serverName)?.entry;
     // An entry of that name that somebody else wrote is not touched.
-    if (JSON.stringify(written) !== JSON.stringify(installed.entry)) return;
-    await editServers(context.services.work.configFile, [{ action: 'remove', name: planned.serverName }]);
+    if (written !== undefined && JSON.stringify(written) !== JSON.stringify(installed.entry)) return;
+    if (written !== undefined) await editServers(configFile, [{ action: 'remove', name: serverName }]);
+    await unpinTestedTools({ stateDir, server: serverName });
   },
 };
 

@@ -36,6 +36,8 @@ export interface WorkSettings {
   readonly model?: ModelSettings | undefined;
   /** The program that has secrets that the vault does not have. */
   readonly secretCommand?: readonly string[] | undefined;
+  /** The setting of that name: whether tools are pinned at all. */
+  readonly pins?: string | undefined;
   /** Whether bubblewrap works here. */
   readonly hasSandbox: boolean;
   /** The tools of the daemon, whose names a new server must not take. */

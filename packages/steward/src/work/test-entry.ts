@@ -1,4 +1,5 @@
 /** Tests an entry in quarantine, with the tools of all configured servers as names that it must not take. */
+import { type TestedTool, toTestedTools } from 'turnbuckle/host';
 import type { TestReport } from '../quarantine/report.js';
 import { testServer } from '../quarantine/test-server.js';
 import { valuesFor } from './secret-values.js';
@@ -12,13 +13,20 @@ export interface EntryTest {
   readonly signal: AbortSignal;
 }
 
+export interface TestedEntry {
+  readonly report: TestReport;
+  /** What was tested. */
+  readonly tested: readonly TestedTool[];
+}
+
 export async function testEntry(
   { name, entry, directory, signal }: EntryTest,
   services: Pick<WorkServices, 'work' | 'vault' | 'environment'>,
-): Promise<TestReport> {
+): Promise<TestedEntry> {
+  let tested: readonly TestedTool[] = [];
   // A remote server, and a package that is downloaded when it starts, need the network.
   const allowNetwork = directory === undefined;
-  return testServer({
+  const report = await testServer({
     name,
     entry,
     environment: await valuesFor(entry, services),
@@ -28,5 +36,9 @@ export async function testEntry(
     signal,
     ...(directory !== undefined && { directory }),
     existing: services.work.existing.filter(({ server }) => server !== name),
+    onTools: (tools) => {
+      tested = toTestedTools(tools);
+    },
   });
+  return { report, tested };
 }

@@ -13,7 +13,7 @@ const test: Step<WorkServices> = {
     requireUsable(server);
     const { entry } = server;
     progress(20, `Testing server "${serverName}" in quarantine.`);
-    const report = await testEntry({ name: serverName, entry, signal }, services);
+    const { report } = await testEntry({ name: serverName, entry, signal }, services);
     return { done: { serverName, report } };
   },
 };

@@ -1,5 +1,5 @@
 /** Additions of servers that are interrupted, and what has to be true afterwards. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'vitest';
 import { openQueue } from '../queue/open-queue.js';
@@ -19,7 +19,19 @@ export const openLane = (names: readonly string[], more: StewardStageOptions = {
 export const requestAddition = (stage: StewardStage, name: string): Promise<string> =>
   stage.request('add_server', { registryName: `io.github.acme/${name}` });
 
-/** The directories of packages that are there are those of the configured servers. */
+/** The servers whose tools are pinned as they were tested. */
+function testedServers(stage: StewardStage): string[] {
+  const file = stage.home.file('state/pins.json');
+  if (!existsSync(file)) return [];
+  const { tested = [], pins } = JSON.parse(readFileSync(file, 'utf8')) as {
+    tested?: string[];
+    pins: { server: string }[];
+  };
+  expect([...new Set(pins.map(({ server }) => server))].sort()).toEqual([...tested].sort());
+  return [...tested].sort();
+}
+
+/** The packages and pins that are there are those of the configured servers. */
 export function expectWhole(stage: StewardStage): void {
   const present = existsSync(stage.packageRoot) ? readdirSync(stage.packageRoot) : [];
   const servers = Object.values((stage.config().servers ?? {}) as Record<string, { args: string[] }>);
@@ -28,6 +40,7 @@ export function expectWhole(stage: StewardStage): void {
   );
   // A lock beside a directory is a file of the installer.
   expect(present.filter((name) => !name.endsWith('.lock')).sort()).toEqual(used.sort());
+  expect(testedServers(stage)).toEqual(Object.keys(stage.config().servers ?? {}).sort());
 }
 
 /** What is counted is what the request consumed: each run of a step once, and the base once. */
