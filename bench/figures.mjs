@@ -5,7 +5,7 @@
  * @property {string} id
  * @property {string} name
  * @property {'sdk' | 'direct' | 'floor' | 'itself'} against
- * @property {'µs' | 'ms' | 'calls/s' | 'KB' | 'MB' | 'starts' | ''} unit of the recorded values
+ * @property {'µs' | 'ms' | 'calls/s' | 'KB' | 'MB' | 'starts' | 'cycles' | ''} unit of the recorded values
  * @property {{ atMost: number } | { atLeast: number } | { exactly: number }} bound
  * @property {'clients' | 'gateways'} [table] the table that has a column for it
  * @property {string} [column] heading in that table
@@ -188,5 +188,19 @@ export const figures = [
     against: 'itself',
     unit: 'KB',
     bound: { atMost: 100 },
+  },
+  {
+    id: 'steward-delay',
+    name: 'event loop delay during 50 requests to the steward, p99',
+    against: 'itself',
+    unit: 'ms',
+    bound: { atMost: 20 },
+  },
+  {
+    id: 'steward-cycles',
+    name: 'cycles until the agent answers in that time, slowest',
+    against: 'itself',
+    unit: 'cycles',
+    bound: { atMost: 2 },
   },
 ];

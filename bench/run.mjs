@@ -21,6 +21,7 @@ import { runGateway } from './suites/gateway.mjs';
 import { runHotReload } from './suites/hot-reload.mjs';
 import { runRules } from './suites/rules.mjs';
 import { runSingleStart } from './suites/single-start.mjs';
+import { runSteward } from './suites/steward.mjs';
 
 const usage = `node bench/run.mjs [<regex>] [--only <regex>] [--rounds N] [--no-peers] [--json]
 
@@ -77,6 +78,7 @@ async function runSuites(context) {
   await runHotReload(context);
   await runRules(context);
   await runGateway(context);
+  await runSteward(context);
 }
 
 function printText({ judged, tables, missing, failures }) {

@@ -35,7 +35,10 @@ export function judge(figure, measurements) {
   const failed =
     measurements.reasonOf(figure.id, ours.id) ?? measurements.reasonOf(figure.id, figure.against);
   // One extra start in any round is a failure: counts are not averaged.
-  const value = figure.unit === 'starts' ? summary.greatest : summary.median;
+  const value =
+    figure.against === 'itself' && ['starts', 'cycles'].includes(figure.unit)
+      ? summary.greatest
+      : summary.median;
   const kept = failed === undefined && isKept(figure.bound, value);
   return {
     id: figure.id,
