@@ -32,6 +32,9 @@ export interface ScriptedRequest {
   }>;
   readonly tools: readonly string[];
   readonly maxTokens: number | undefined;
+  readonly authorization: string | undefined;
+  /** All of it, as it was sent. */
+  readonly body: unknown;
 }
 
 export interface ScriptedAnswer {
@@ -87,13 +90,8 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
 async function answer(request: IncomingMessage, script: Script) {
   if (request.method !== 'POST' || request.url !== '/v1/chat/completions')
     return { model: '', stream: false, said: { status: 404 } satisfies ScriptedAnswer as ScriptedAnswer };
-  const {
-    model,
-    messages,
-    tools = [],
-    max_tokens,
-    stream = false,
-  } = z.parse(REQUEST, await readBody(request));
+  const body = await readBody(request);
+  const { model, messages, tools = [], max_tokens, stream = false } = z.parse(REQUEST, body);
   const said = await script({
     model,
     messages: messages.map(({ role, content, tool_calls = [] }) => ({
@@ -103,6 +101,8 @@ async function answer(request: IncomingMessage, script: Script) {
     })),
     tools: tools.map((tool) => tool.function.name),
     maxTokens: max_tokens,
+    authorization: request.headers.authorization,
+    body,
   });
   return { model, stream, said };
 }

@@ -79,7 +79,14 @@ async function startAgent(
   loop.start();
   const changed = (conversation: string): void => publish('agent.conversation', { conversation });
   return {
-    routes: createAgentRoutes({ ...parts, loop, feed, now: clock.now, publish: changed }),
+    routes: createAgentRoutes({
+      ...parts,
+      loop,
+      feed,
+      now: clock.now,
+      redactSteps: (value) => runtime.redactSteps(value),
+      publish: changed,
+    }),
     close: async () => {
       current.stop();
       await loop.stop();

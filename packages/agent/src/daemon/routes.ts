@@ -1,6 +1,7 @@
 /** The routes of the agent. They need full access: the agent acts with its own capabilities, not with those of a token. */
 import { type ApiRoute, readJson, readQuery } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
+import { inSlices, type Steps } from 'turnbuckle/host';
 import { fromThousandths, rangeOf, toThousandths } from 'turnbuckle/light';
 import * as z from 'zod/mini';
 import type { AgentStore } from '../conversations/agent-store.js';
@@ -25,6 +26,7 @@ export interface RouteParts {
   readonly config: () => AgentConfig;
   readonly now: () => number;
   readonly createId: () => string;
+  readonly redactSteps: (value: unknown) => Steps<unknown>;
   readonly publish: (conversation: string) => void;
 }
 
@@ -85,9 +87,11 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
 }
 
 const send =
-  ({ store, loop, config, now, createId, publish }: RouteParts): Handle =>
+  ({ store, loop, config, now, createId, redactSteps, publish }: RouteParts): Handle =>
   async (context) => {
-    const { conversation, text } = await readJson(context, MESSAGE_BODY);
+    const { conversation, text: sent } = await readJson(context, MESSAGE_BODY);
+    // A model must not get a secret, and a conversation is stored as plain text.
+    const text = String(await inSlices(redactSteps(sent)));
     context.requireActiveToken();
     const { conversationBudget, maxConversations } = config();
     const budget = toThousandths(conversationBudget);

@@ -26,7 +26,10 @@ export type AgentEvents = {
 };
 
 /** The loop has no way to answer approvals or to change servers and rules: this is all that it sees of the runtime. */
-export type AgentRuntime = Pick<Runtime, 'execute' | 'on' | 'redact' | 'visibleTools'>;
+export type AgentRuntime = Pick<
+  Runtime,
+  'execute' | 'knowsSecret' | 'on' | 'redact' | 'redactSteps' | 'visibleTools'
+>;
 
 export interface LoopParts {
   readonly store: AgentStore;

@@ -103,7 +103,7 @@ export class CycleRunner {
     const history = await store.run('history', id);
     if (history === undefined) return;
     const visible = limits.maxCalls === 0 ? [] : await runtime.visibleTools(callerOf(config(), id));
-    const mcpTools = toOfferedTools(visible);
+    const mcpTools = toOfferedTools(visible, runtime);
     const tools = [...builtInTools(limits.builtIn), ...mcpTools];
     const messages = buildPrompt(this.#promptFacts(history, overview, limits));
     const done = await this.#ask(conversation, { messages, tools, effort: limits.effort, signal });

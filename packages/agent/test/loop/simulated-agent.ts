@@ -33,6 +33,7 @@ export async function simulate({ settings = {}, model, steward, callEnergy = 1 }
   };
   const runtime = {
     redact: (value: unknown) => value,
+    knowsSecret: () => false,
     visibleTools: async () => [{ name: 'demo_work', description: 'Works', inputSchema: { type: 'object' } }],
     on: (_name: string, listener: (event: Settled) => void) => {
       listeners.add(listener);

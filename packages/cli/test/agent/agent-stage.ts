@@ -35,8 +35,10 @@ export interface AgentStats {
 }
 
 export interface AgentStage extends StewardStage {
-  /** Every request that the model got, as text. */
+  /** The body of every request that the model got, as text. */
   readonly prompts: string[];
+  /** Their Authorization headers. */
+  readonly keys: Array<string | undefined>;
   say(text: string, conversation?: string): Promise<string>;
   messages(conversation: string): Promise<readonly ShownMessage[]>;
   /** Waits for a reply with this text, and returns it. */
@@ -50,15 +52,24 @@ export interface AgentStageOptions extends StewardStageOptions {
   readonly script: Script;
   /** The `agent` of the config file, without its model. */
   readonly agent?: Json;
+  /** The `apiKey` of its model. */
+  readonly modelKey?: string;
 }
 
 /** What every agent of these tests may see: all servers, and the tools of the steward. */
 const CAPABILITIES = ['mcp_integration', 'mcp_steward'];
 
-export async function openAgentStage({ script, agent, ...options }: AgentStageOptions): Promise<AgentStage> {
+export async function openAgentStage({
+  script,
+  agent,
+  modelKey,
+  ...options
+}: AgentStageOptions): Promise<AgentStage> {
   const prompts: string[] = [];
+  const keys: Array<string | undefined> = [];
   const model = await startScriptedServer((request) => {
-    prompts.push(JSON.stringify(request));
+    prompts.push(JSON.stringify(request.body));
+    keys.push(request.authorization);
     return script(request);
   });
   const stage = await openStewardStage({
@@ -67,7 +78,13 @@ export async function openAgentStage({ script, agent, ...options }: AgentStageOp
     ...options,
     config: {
       agent: {
-        model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'big', smallModel: 'small' },
+        model: {
+          provider: 'openai-compatible',
+          baseUrl: model.baseUrl,
+          model: 'big',
+          smallModel: 'small',
+          ...(modelKey !== undefined && { apiKey: modelKey }),
+        },
         capabilities: CAPABILITIES,
         ...agent,
       },
@@ -82,6 +99,7 @@ export async function openAgentStage({ script, agent, ...options }: AgentStageOp
   const closeStage = stage.close;
   return Object.assign(stage, {
     prompts,
+    keys,
     messages,
     say: async (text: string, conversation?: string): Promise<string> => {
       const sent = await stage.api('POST', '/message', {
