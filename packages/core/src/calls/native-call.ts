@@ -4,6 +4,7 @@ import { untilAborted } from '../async/until-aborted.js';
 import type { NativeContext, NativeTool } from '../catalog/native.js';
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../json/is-record.js';
+import { NativeResults } from './native-results.js';
 
 export async function runNative(
   tool: NativeTool,
@@ -12,16 +13,11 @@ export async function runNative(
 ): Promise<CallToolResult> {
   try {
     const value = await untilAborted(async () => tool.run(input, context), context.signal);
-    return toResult(value);
+    if (isRecord(value) && Array.isArray(value.content)) return value as CallToolResult;
+    return await new NativeResults(context).whole(value);
   } catch (thrown) {
     if (thrown instanceof TurnbuckleError) throw thrown;
     const text = thrown instanceof Error ? thrown.message : String(thrown);
     return { content: [{ type: 'text', text }], isError: true };
   }
-}
-
-function toResult(value: unknown): CallToolResult {
-  if (isRecord(value) && Array.isArray(value.content)) return value as CallToolResult;
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return { content: [{ type: 'text', text }], ...(isRecord(value) && { structuredContent: value }) };
 }

@@ -16,6 +16,7 @@ export type { SignInPage } from '../auth/sign-in-prompts.js';
 export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
 export type { Permit } from '../calls/authorization/permit.js';
 export { MAX_NAME_LENGTH } from '../calls/call-request.js';
+export { type NativeResult, NativeResults } from '../calls/native-results.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';
 export { type MentionableTool, MentionIndex } from '../catalog/mentions.js';
@@ -83,7 +84,7 @@ export {
 } from '../json/lossless-json.js';
 export { parseJson } from '../json/parse-json.js';
 export { parseLarge } from '../json/parse-large.js';
-export { inSlices, LARGE_TEXT_LENGTH, type Steps } from '../json/slices.js';
+export { inSlices, LARGE_TEXT_LENGTH, mapSteps, type Steps } from '../json/slices.js';
 export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';

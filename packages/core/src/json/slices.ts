@@ -103,6 +103,19 @@ function runTurn(): void {
   if (queue.length > 0) scheduleTurn();
 }
 
+/** A list of what each item becomes. */
+export function* mapSteps<Item, Result>(
+  items: readonly Item[],
+  change: (item: Item, index: number) => Result,
+): Steps<Result[]> {
+  const results: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    results.push(change(item, index));
+    yield;
+  }
+  return results;
+}
+
 /** Work that cannot be suspended. */
 // biome-ignore lint/correctness/useYield: it has one step.
 export function* inOneStep<Result>(work: () => Result): Steps<Result> {

@@ -1,8 +1,9 @@
 /** Resources and prompts as tools, for agents that only know tools. */
+import { type NativeResult, NativeResults, type PageFormat } from '../calls/native-results.js';
+import type { CatalogItem } from '../catalog/catalog.js';
 import type { NativeContext, NativeTool } from '../catalog/native.js';
 import { isRecord } from '../json/is-record.js';
 import type { ItemKind } from './item-lists.js';
-import { ListPages, type ToolResult } from './list-pages.js';
 import type { Runtime } from './runtime.js';
 
 /** Where callers find the tools: nowhere, only in views that switch them on, or everywhere. */
@@ -74,8 +75,8 @@ function createResourceTools(runtime: Runtime, inViewsOnly: boolean): readonly N
       description: 'Read one resource from an MCP server by its URI.',
       inputSchema: READ_SCHEMA,
       run: async ({ server, uri }, context) => {
-        const pages = new ListPages(context);
-        return pages.whole(await runtime.readResource(String(server), String(uri), optionsOf(context)));
+        const results = new NativeResults(context);
+        return results.whole(await runtime.readResource(String(server), String(uri), optionsOf(context)));
       },
     },
     {
@@ -91,9 +92,9 @@ function createResourceTools(runtime: Runtime, inViewsOnly: boolean): readonly N
       description: 'Get one prompt from an MCP server, with its arguments filled in.',
       inputSchema: PROMPT_SCHEMA,
       run: async ({ server, name, arguments: args }, context) => {
-        const pages = new ListPages(context);
+        const results = new NativeResults(context);
         const options = optionsOf(context);
-        return pages.whole(await runtime.getPrompt(String(server), String(name), stringsOf(args), options));
+        return results.whole(await runtime.getPrompt(String(server), String(name), stringsOf(args), options));
       },
     },
   ];
@@ -109,13 +110,17 @@ async function list(
   runtime: Runtime,
   kinds: readonly ItemKind[],
   { input, context }: ListCall,
-): Promise<ToolResult> {
-  const pages = new ListPages(context);
+): Promise<NativeResult> {
+  const results = new NativeResults(context);
   const query = { server: textOf(input.server), limits: optionsOf(context) };
   const reading = kinds.map((kind) => runtime.visibleItems(kind, context.caller, query));
   const items = await Promise.all(reading);
   const lists = Object.fromEntries(kinds.map((kind, at) => [kind, items[at] ?? []]));
-  return pages.page(lists, input.cursor, (value) => runtime.redactSteps(value));
+  const format: PageFormat<CatalogItem> = {
+    weigh: ({ definition }) => definition,
+    toEntry: ({ server, definition }) => runtime.redactSteps({ ...definition, server }),
+  };
+  return results.page(lists, input.cursor, format);
 }
 
 /** The time limits and listeners of the call apply to the read that it makes. */

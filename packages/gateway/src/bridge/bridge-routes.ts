@@ -1,11 +1,11 @@
 /** The bridge over HTTP: any program in any language calls an MCP tool with one POST. */
 import type { CatalogTool, Runtime, TurnbuckleError } from 'turnbuckle';
-import { inSlices, MAX_NAME_LENGTH, type Steps, writeInSlices } from 'turnbuckle/host';
+import { type CatalogItem, inSlices, MAX_NAME_LENGTH, mapSteps, writeInSlices } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import { textMap } from '../http/any-object.js';
 import type { ApiRoute } from '../http/api-route.js';
 import { EventStream } from '../http/event-stream.js';
-import { FairQueue } from '../http/limits/fair-queue.js';
+import { createListTurns } from '../http/limits/list-turns.js';
 import { HIDDEN_ERROR_MESSAGE, redactTexts } from '../http/redact.js';
 import type { RequestContext } from '../http/request-context.js';
 import { sendWithinLimit } from '../http/response.js';
@@ -19,9 +19,6 @@ import { type Bridge, type BridgeResponse, CALL_BODY, CALL_RESPONSE, type CallBo
 const MAX_BATCH_CALLS = 100;
 const BATCH_CONCURRENCY = 16;
 const MAX_PROMPT_ARGUMENTS = 1_000;
-/** Lists that are built or queued: each costs as much as many calls. */
-const MAX_QUEUED_LISTS = 256;
-const OWNER_LIST_CONCURRENCY = 4;
 /** Servers that have not listed their items by then are left out; they continue, for the next request. */
 const MAX_LIST_WAIT_MS = 10_000;
 
@@ -88,29 +85,6 @@ const withCheckedQuery = (route: ApiRoute): ApiRoute => ({
   },
 });
 
-/**
- * A server may take long: nobody else waits for it. Each list is written before the next one is built, so that one
- * exists at a time, and none for a client that has left.
- */
-function createListTurns() {
-  const turns = new FairQueue({
-    what: 'lists',
-    max: MAX_QUEUED_LISTS,
-    ownerConcurrency: OWNER_LIST_CONCURRENCY,
-  });
-  return <Found>(
-    find: (context: RequestContext) => Promise<Found>,
-    make: (found: Found) => Promise<object>,
-  ) =>
-    async (context: RequestContext): Promise<undefined> => {
-      const found = await find(context);
-      return turns.run(context.identity, async () => {
-        if (!context.signal.aborted) sendWithinLimit(context, 200, await writeInSlices(await make(found)));
-        return undefined;
-      });
-    };
-}
-
 function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
   const { runtime } = bridge;
   const inTurn = createListTurns();
@@ -128,7 +102,7 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       handle: inTurn(
         ({ caller, query }) => runtime.visibleTools(caller, query.get('search') ?? ''),
         async (tools) => {
-          const shown = tools.map((tool) => toBridgeTool(tool, runtime));
+          const shown = await inSlices(mapSteps(tools, (tool) => toBridgeTool(tool, runtime)));
           return { tools: await redactItems(shown, ['name', 'server', 'tool'], runtime) };
         },
       ),
@@ -146,7 +120,7 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       access: 'call',
       summary: 'List the resources that the token may read',
       handle: inTurn(itemsFor('resources'), async (items) => {
-        const resources = await inSlices(toListed<'uri'>(items));
+        const resources = await inSlices(mapSteps(items, toListed<'uri'>));
         return { resources: await redactItems(resources, ['server', 'uri'], runtime) };
       }),
     },
@@ -156,7 +130,7 @@ function createListRoutes(bridge: Bridge): readonly ApiRoute[] {
       access: 'call',
       summary: 'List the prompts that the token may use',
       handle: inTurn(itemsFor('prompts'), async (items) => {
-        const prompts = await inSlices(toListed<'name'>(items));
+        const prompts = await inSlices(mapSteps(items, toListed<'name'>));
         return { prompts: await redactItems(prompts, ['server', 'name'], runtime) };
       }),
     },
@@ -210,17 +184,11 @@ const toBridgeTool = (found: CatalogTool, runtime: Runtime) => {
   };
 };
 
-/** Each item as its server wrote it, plus the server's name. */
-function* toListed<Key extends string>(
-  items: Awaited<ReturnType<Runtime['visibleItems']>>,
-): Steps<Array<Record<Key | 'server', unknown>>> {
-  const list: Array<Record<Key | 'server', unknown>> = [];
-  for (const { server, definition } of items) {
-    list.push({ ...(definition as Record<Key, unknown>), server });
-    yield;
-  }
-  return list;
-}
+/** As its server wrote it, plus the server's name. */
+const toListed = <Key extends string>({ server, definition }: CatalogItem) => ({
+  ...(definition as Record<Key, unknown>),
+  server,
+});
 
 /** Without secrets that a server may repeat in its lists. Identifiers stay unchanged. */
 async function redactItems<Item extends object>(
@@ -229,10 +197,11 @@ async function redactItems<Item extends object>(
   runtime: Runtime,
 ): Promise<object[]> {
   const clean = (await redactTexts(items, runtime)) as readonly object[];
-  return items.map((item, at) => ({
+  const withIdentifiers = mapSteps(items, (item, at) => ({
     ...clean[at],
     ...Object.fromEntries(usedBy.map((key) => [key, item[key]])),
   }));
+  return inSlices(withIdentifiers);
 }
 
 /** A server that the caller may not use is hidden. For a server without tools, its own capability counts. */

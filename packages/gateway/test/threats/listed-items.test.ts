@@ -17,7 +17,10 @@ const MODERN = {
 let daemon: ChildDaemon;
 let token: string;
 beforeAll(async () => {
-  const servers = { one: large('resources'), two: large('resources'), asks: large('prompts') };
+  const servers = {
+    ...{ one: large('resources'), two: large('resources'), asks: large('prompts') },
+    ...{ does: large('tools'), more: large('tools') },
+  };
   const config = { servers, resourceTools: true, rules: [{ action: 'allow' }] };
   // A fraction of what the lists would take if each call held all of them.
   daemon = await childDaemon(config, { heapMb: 256 });
@@ -84,4 +87,22 @@ describe('a token that lists everything over and over', () => {
     expect((await daemon.fetch('/health')).status).toBe(200);
     expect(daemon.child.exitCode).toBeNull();
   });
+});
+
+describe('lists of the API', () => {
+  it.each(['tools', 'resources', 'prompts', 'pins'])(
+    'take no memory from others, however many are requested at a time: %s',
+    async (list) => {
+      const statuses = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const response = await daemon.fetch(`/api/${list}`);
+          await response.arrayBuffer();
+          return response.status;
+        }),
+      );
+      expect([...new Set(statuses)].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
+      expect(statuses).toContain(200);
+      expect(daemon.child.exitCode).toBeNull();
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /** The tools through which a model asks the steward for work: they queue and report, and change nothing themselves. */
-import type { NativeTool, Runtime } from 'turnbuckle';
+import type { CatalogTool, NativeTool, Runtime } from 'turnbuckle';
+import { NativeResults, type Steps } from 'turnbuckle/host';
 import { PRIORITIES, type Priority } from '../requests/request.js';
 import type { StewardHost } from './steward-host.js';
 
@@ -89,15 +90,33 @@ const createRequestTools = (host: StewardHost): readonly NativeTool[] => [
 const createListTool = (runtime: Runtime): NativeTool => ({
   ...SHARED,
   name: 'mcp_list_available_tools',
-  description: 'List all MCP tools that you can call now, with the energy that a call probably costs.',
+  description:
+    'List all MCP tools that you can call now, with the energy that a call probably costs. Long lists come in pages.',
   annotations: { readOnlyHint: true },
-  inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-  run: async (_input, { caller }) => ({
-    tools: (await runtime.visibleTools(caller)).map((tool) => ({
-      name: tool.name,
-      server: tool.server,
-      description: tool.description?.slice(0, MAX_DESCRIPTION_LENGTH),
-      ...(!tool.native && { estimatedEnergyCost: runtime.energy?.estimate(tool) }),
-    })),
-  }),
+  inputSchema: {
+    type: 'object',
+    properties: {
+      cursor: { type: 'string', maxLength: 100, description: 'The nextCursor of the previous page' },
+    },
+    additionalProperties: false,
+  },
+  run: async ({ cursor }, context) => {
+    const tools = await runtime.visibleTools(context.caller);
+    return new NativeResults(context).page({ tools }, cursor, {
+      weigh: ({ name, server, description }) => [name, server, description?.slice(0, MAX_DESCRIPTION_LENGTH)],
+      toEntry: (tool) => toListedTool(tool, runtime),
+    });
+  },
 });
+
+function* toListedTool(tool: CatalogTool, runtime: Runtime): Steps<object> {
+  const { name, server, native, description } = tool;
+  return {
+    name,
+    server,
+    ...(description !== undefined && {
+      description: String(yield* runtime.redactSteps(description)).slice(0, MAX_DESCRIPTION_LENGTH),
+    }),
+    ...(!native && { estimatedEnergyCost: runtime.energy?.estimate(tool) }),
+  };
+}

@@ -1,6 +1,7 @@
 /** The tools for models: who sees them, under every naming preset, and what one agent sees of another's requests. */
 import { fixture, waitUntil } from '@turnbuckle/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { scriptOf } from './hostile-servers.js';
 import { type Json, openStewardStage, type StewardStage } from './stage.js';
 
 const TOOLS = [
@@ -155,6 +156,39 @@ describe.each(['mcp__server__tool', 'mcp_server_tool', 'server_tool'])('with nam
     const own = await run('first', 'mcp_list_available_tools', {});
     expect((own.tools as Json[]).map(({ server }) => server)).not.toContain('known');
   });
+});
+
+// requirement E6
+it('the list of all tools comes in pages of a limited size', async () => {
+  const program = scriptOf({
+    onRequest: `if (method === 'tools/list') {
+      const inputSchema = { type: 'object' };
+      const description = 'x'.repeat(1000);
+      return answer(id, { tools: Array.from({ length: 900 }, (_, at) => ({ name: 't' + at, description, inputSchema })) });
+    }`,
+  }).replace(/^#!.*\n/, '');
+  const server = { command: process.execPath, args: ['-e', program] };
+  await open({ servers: { one: server, two: server } });
+  try {
+    await waitUntil(
+      async () => ((await stage.api('GET', '/api/tools')).body.tools as Json[]).length >= 1_800,
+    );
+    const names: string[] = [];
+    let cursor: unknown;
+    do {
+      const page = await run('second', 'mcp_list_available_tools', cursor === undefined ? {} : { cursor });
+      expect(JSON.stringify(page).length).toBeLessThan(400_000);
+      names.push(...(page.tools as Json[]).map(({ name }) => String(name)));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !isOurs(name)).length).toBe(1_800);
+    expect(await run('second', 'mcp_list_available_tools', { cursor: 'x' })).toMatchObject({
+      error: expect.anything(),
+    });
+  } finally {
+    await stage.close();
+  }
 });
 
 // requirement E6

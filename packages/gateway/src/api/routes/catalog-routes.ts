@@ -1,8 +1,9 @@
 /** Tools, resources and prompts of the servers. */
 import { type CatalogTool, type ConfiguredRuntime, type Runtime, TurnbuckleError } from 'turnbuckle';
-import type { PinStatus } from 'turnbuckle/host';
+import { inSlices, mapSteps, type PinStatus } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
+import { createListTurns, type ListTurns } from '../../http/limits/list-turns.js';
 import { redactTexts } from '../../http/redact.js';
 import { readQuery } from '../../http/validate.js';
 import { hostOrCaller } from '../../identity/host-or-caller.js';
@@ -29,10 +30,11 @@ const TOOL_DETAILS = z.object({
 const ITEM = z.looseObject({ server: z.string() });
 
 export function createCatalogRoutes({ runtime }: ConfiguredRuntime): readonly ApiRoute[] {
-  return [...createToolRoutes(runtime), ...createResourceAndPromptRoutes(runtime)];
+  const inTurn = createListTurns();
+  return [...createToolRoutes(runtime, inTurn), ...createResourceAndPromptRoutes(runtime, inTurn)];
 }
 
-function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
+function createToolRoutes(runtime: Runtime, inTurn: ListTurns): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
@@ -41,18 +43,18 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
       summary: 'List or search tools',
       query: LIST_QUERY,
       response: z.object({ tools: z.array(TOOL) }),
-      handle: async (context) => {
-        const { search = '', server } = readQuery(context, LIST_QUERY);
-        const { caller } = visibilityOf(runtime, context);
-        const found = await runtime.visibleTools(caller, search);
-        const meant = found.filter((tool) => (server ?? tool.server) === tool.server);
-        return {
-          tools: await redactTexts(
-            meant.map((tool) => toToolSummary(tool, runtime)),
-            runtime,
-          ),
-        };
-      },
+      handle: inTurn(
+        async (context) => {
+          const { search = '', server } = readQuery(context, LIST_QUERY);
+          const { caller } = visibilityOf(runtime, context);
+          const found = await runtime.visibleTools(caller, search);
+          return server === undefined ? found : found.filter((tool) => tool.server === server);
+        },
+        async (found) => {
+          const tools = await inSlices(mapSteps(found, (tool) => toToolSummary(tool, runtime)));
+          return { tools: await redactTexts(tools, runtime) };
+        },
+      ),
     },
     {
       method: 'GET',
@@ -83,7 +85,7 @@ function createToolRoutes(runtime: Runtime): readonly ApiRoute[] {
   ];
 }
 
-function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
+function createResourceAndPromptRoutes(runtime: Runtime, inTurn: ListTurns): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
@@ -92,16 +94,21 @@ function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
       summary: 'List resources and resource templates on connected servers',
       query: SERVER_QUERY,
       response: z.object({ resources: z.array(ITEM), templates: z.array(ITEM) }),
-      handle: async (context) => {
-        const { server } = readQuery(context, SERVER_QUERY);
-        const visibility = visibilityOf(runtime, context);
-        if (server !== undefined) visibility.requireServer(server);
-        const [resources, templates] = await Promise.all([
-          runtime.listResources(server, visibility.caller),
-          runtime.listResourceTemplates(server, visibility.caller),
-        ]);
-        return redactTexts({ resources, templates }, runtime);
-      },
+      handle: inTurn(
+        async (context) => {
+          const { server } = readQuery(context, SERVER_QUERY);
+          const visibility = visibilityOf(runtime, context);
+          if (server !== undefined) visibility.requireServer(server);
+          return Promise.all([
+            runtime.listResources(server, visibility.caller),
+            runtime.listResourceTemplates(server, visibility.caller),
+          ]);
+        },
+        async ([resources, templates]) => ({
+          resources: await redactTexts(resources, runtime),
+          templates: await redactTexts(templates, runtime),
+        }),
+      ),
     },
     {
       method: 'GET',
@@ -110,12 +117,15 @@ function createResourceAndPromptRoutes(runtime: Runtime): readonly ApiRoute[] {
       summary: 'List prompts on connected servers',
       query: SERVER_QUERY,
       response: z.object({ prompts: z.array(ITEM) }),
-      handle: async (context) => {
-        const { server } = readQuery(context, SERVER_QUERY);
-        const visibility = visibilityOf(runtime, context);
-        if (server !== undefined) visibility.requireServer(server);
-        return redactTexts({ prompts: await runtime.listPrompts(server, visibility.caller) }, runtime);
-      },
+      handle: inTurn(
+        async (context) => {
+          const { server } = readQuery(context, SERVER_QUERY);
+          const visibility = visibilityOf(runtime, context);
+          if (server !== undefined) visibility.requireServer(server);
+          return runtime.listPrompts(server, visibility.caller);
+        },
+        async (prompts) => ({ prompts: await redactTexts(prompts, runtime) }),
+      ),
     },
   ];
 }

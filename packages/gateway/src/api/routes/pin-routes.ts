@@ -1,14 +1,16 @@
 /** Pins: which tool definitions were approved. */
 import { type Runtime, TurnbuckleError } from 'turnbuckle';
-import type { PinStatus } from 'turnbuckle/host';
+import { inSlices, mapSteps, type PinStatus } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
+import { createListTurns } from '../../http/limits/list-turns.js';
 import { redactTexts } from '../../http/redact.js';
 import { EMPTY_OBJECT, readOptionalJson } from '../../http/validate.js';
 import { PIN } from '../shapes/shapes.js';
 import { visibilityOf } from '../visibility.js';
 
 export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
+  const inTurn = createListTurns();
   return [
     {
       method: 'GET',
@@ -16,11 +18,10 @@ export function createPinRoutes(runtime: Runtime): readonly ApiRoute[] {
       access: 'read',
       summary: 'List pins, and whether each tool still matches its pin',
       response: z.object({ pins: z.array(PIN) }),
-      handle: async (context) => {
-        const visibility = visibilityOf(runtime, context);
-        const pins = await visibility.visibleOf(runtime.pins.list(), (pin) => pin);
-        return redactTexts({ pins: pins.map(toPin) }, runtime);
-      },
+      handle: inTurn(
+        (context) => visibilityOf(runtime, context).visibleOf(runtime.pins.list(), (pin) => pin),
+        async (pins) => ({ pins: await redactTexts(await inSlices(mapSteps(pins, toPin)), runtime) }),
+      ),
     },
     {
       method: 'POST',

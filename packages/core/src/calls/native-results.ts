@@ -1,12 +1,13 @@
 /**
- * The results of the tools for resources and prompts. Lists come in pages, and large results hold a reservation until
- * they are written: however many are requested, a limited amount is in memory.
+ * The results of native tools. Lists come in pages, and large results hold a reservation until they are written:
+ * however many are requested, a limited amount is in memory.
  */
-import type { CatalogItem } from '../catalog/catalog.js';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { weighEntry } from '../catalog/list-budget.js';
 import type { NativeContext } from '../catalog/native.js';
 import { TurnbuckleError } from '../errors.js';
 import { estimateJsonMemory } from '../json/estimate-memory.js';
+import { isRecord } from '../json/is-record.js';
 import { writeJson } from '../json/lossless-json.js';
 import { type MemoryRequest, type MemoryReservation, memoryBudget } from '../json/memory-budget.js';
 import { inSlices, type Steps } from '../json/slices.js';
@@ -23,18 +24,20 @@ const SMALL_TEXT_LENGTH = 32 * 1_024;
 /** Bytes for each character of a text that is escaped, and repeated in a response. */
 const BYTES_PER_CHARACTER = 6;
 
-type Redact = (value: unknown) => Steps<unknown>;
-
 /** Lists by the name that they have in the result, in the order in which they are paged. */
-export type PagedLists = Readonly<Record<string, readonly CatalogItem[]>>;
+export type PagedLists<Item> = Readonly<Record<string, readonly Item[]>>;
 
-export interface ToolResult {
-  readonly content: ReadonlyArray<{ readonly type: 'text'; readonly text: string }>;
-  readonly structuredContent: Readonly<Record<string, unknown>>;
+export interface PageFormat<Item> {
+  /** What makes up the size of the entry. */
+  readonly weigh: (item: Item) => unknown;
+  /** Called only for the items of the page. */
+  readonly toEntry: (item: Item) => Steps<unknown>;
 }
 
+export type NativeResult = CallToolResult & { content: Array<{ type: 'text'; text: string }> };
+
 /** Builds the results of one call, for its caller and within its time. */
-export class ListPages {
+export class NativeResults {
   readonly #context: NativeContext;
   readonly #clock: CallClock;
 
@@ -44,11 +47,15 @@ export class ListPages {
   }
 
   /** The page that starts at the cursor. Throws ARGUMENTS_INVALID and OVERLOADED. */
-  async page(lists: PagedLists, cursor: unknown, redact: Redact): Promise<ToolResult> {
+  async page<Item>(
+    lists: PagedLists<Item>,
+    cursor: unknown,
+    format: PageFormat<Item>,
+  ): Promise<NativeResult> {
     const start = positionOf(cursor);
     const room = await this.#reserve({ length: MAX_PAGE_WEIGHT, bytes: MAX_PAGE_BYTES });
     try {
-      const result = await inSlices(pageSteps(lists, start, redact));
+      const result = await inSlices(pageSteps(lists, start, format));
       room.shrinkTo(await estimateBytes(result));
       room.attachTo(result);
       return result;
@@ -58,9 +65,9 @@ export class ListPages {
     }
   }
 
-  /** What a server returned, as it is. Throws OVERLOADED. */
-  async whole(value: Readonly<Record<string, unknown>>): Promise<ToolResult> {
-    const text = await writeInSlices(value);
+  /** The value as it is. Throws OVERLOADED. */
+  async whole(value: unknown): Promise<NativeResult> {
+    const text = typeof value === 'string' ? value : ((await writeInSlices(value)) ?? '');
     const result = toResult(text, value);
     if (text.length <= SMALL_TEXT_LENGTH) return result;
     const room = await this.#reserve({ length: text.length, bytes: await estimateBytes(result) });
@@ -83,8 +90,12 @@ export class ListPages {
   }
 }
 
-/** Only entries of the page are redacted and written: the lists can be much longer. */
-function* pageSteps(lists: PagedLists, start: number, redact: Redact): Steps<ToolResult> {
+/** Only entries of the page are made and written: the lists can be much longer. */
+function* pageSteps<Item>(
+  lists: PagedLists<Item>,
+  start: number,
+  { weigh, toEntry }: PageFormat<Item>,
+): Steps<NativeResult> {
   const value: Record<string, unknown> = {};
   const texts: string[] = [];
   let before = 0;
@@ -94,12 +105,12 @@ function* pageSteps(lists: PagedLists, start: number, redact: Redact): Steps<Too
     const shown: unknown[] = [];
     const shownTexts: string[] = [];
     for (let at = Math.max(start - before, 0); at < items.length && next === undefined; at += 1) {
-      const { server, definition } = items[at] as CatalogItem;
-      const weight = weighEntry(definition, MAX_PAGE_WEIGHT);
+      const item = items[at] as Item;
+      const weight = weighEntry(weigh(item), MAX_PAGE_WEIGHT);
       if (weight > left && left < MAX_PAGE_WEIGHT) next = before + at;
       else {
         left -= weight;
-        const entry = yield* redact({ ...definition, server });
+        const entry = yield* toEntry(item);
         shown.push(entry);
         shownTexts.push(writeJson(entry));
       }
@@ -116,12 +127,12 @@ function* pageSteps(lists: PagedLists, start: number, redact: Redact): Steps<Too
   return toResult(`{${texts.join(',')}}`, value);
 }
 
-const toResult = (text: string, value: ToolResult['structuredContent']): ToolResult => ({
+const toResult = (text: string, value: unknown): NativeResult => ({
   content: [{ type: 'text', text }],
-  structuredContent: value,
+  ...(isRecord(value) && { structuredContent: value }),
 });
 
-async function estimateBytes({ content }: ToolResult): Promise<number> {
+async function estimateBytes({ content }: NativeResult): Promise<number> {
   const text = content[0]?.text ?? '';
   return (await estimateJsonMemory(text)) + text.length * BYTES_PER_CHARACTER;
 }
