@@ -105,10 +105,11 @@ export class EnergyBudgets {
     return this.#budgets.length === 0;
   }
 
-  /** Replaces the budgets. A budget that stays the same keeps what was spent. */
+  /** Replaces the budgets. A budget that stays the same keeps what was spent; one that is there twice counts once. */
   set(budgets: readonly Budget[]): void {
     const before = new Map(this.#budgets.map((one) => [JSON.stringify(one.budget), one]));
-    this.#budgets = budgets.map((budget) => before.get(JSON.stringify(budget)) ?? compile(budget));
+    const distinct = new Map(budgets.map((budget) => [JSON.stringify(budget), budget]));
+    this.#budgets = [...distinct].map(([key, budget]) => before.get(key) ?? compile(budget));
   }
 
   /** The first budget that has too little left for a call with this estimate. */

@@ -179,6 +179,21 @@ describe('budgets', () => {
     expect(all.faultOf({ ...SPENDER, caller: 'other' }, 1)).toBeUndefined();
   });
 
+  it('charge a budget that is there twice only once, also after it is set again', () => {
+    const clock = movableNow();
+    const all = new EnergyBudgets(clock.now);
+    const twice: Budget[] = [
+      { for: 'caller', limit: 10 },
+      { for: 'caller', limit: 10 },
+    ];
+    for (const budgets of [twice, twice, [...twice, ...twice]]) {
+      all.set(budgets);
+      const call = all.reserve(SPENDER, 1);
+      if (call !== undefined) all.settle(call, 1);
+    }
+    expect(all.status()).toMatchObject([{ left: 7 }]);
+  });
+
   it('count what running calls reserve', () => {
     const { all } = create({ for: 'server', limit: 10 });
     const first = all.reserve(SPENDER, 6);

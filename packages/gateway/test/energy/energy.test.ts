@@ -129,6 +129,40 @@ describe('the energy of calls through the daemon', () => {
     expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(3);
   });
 
+  it('does not let calls that are approved at the same time use the same rest of a budget', async () => {
+    const energy = { costPerCall: 3, costPerSecond: 0, budgets: [{ for: 'caller', limit: 10 }] };
+    own = await ownDaemon({ ...SERVERS, rules: [{ action: 'ask' }], energy });
+    const token = await agentToken();
+    await own.post('/api/servers/files/connect', {});
+    const calls = Array.from({ length: 12 }, (_, index) => echo(token, `${index}`));
+    const waiting = async () => ((await get('/api/approvals')) as { approvals: { id: string }[] }).approvals;
+    await expect.poll(async () => (await waiting()).length).toBe(12);
+    const yes = await Promise.all(
+      (await waiting()).map(({ id }) => own?.post(`/api/approvals/${id}`, { answer: 'once' })),
+    );
+    expect(yes.map((answer) => answer?.status)).toEqual(Array(12).fill(200));
+    const answers = await Promise.all(calls);
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(3);
+    expect(new Set(answers.map((answer) => answer?.body.code))).toEqual(
+      new Set([undefined, 'BUDGET_EXCEEDED']),
+    );
+  });
+
+  it('does not let calls that one answer allows use the same rest of a budget', async () => {
+    const energy = { costPerCall: 3, costPerSecond: 0, budgets: [{ for: 'caller', limit: 10 }] };
+    own = await ownDaemon({ ...SERVERS, rules: [{ action: 'ask' }], energy });
+    const token = await agentToken();
+    await own.post('/api/servers/files/connect', {});
+    const calls = Array.from({ length: 12 }, () => echo(token, 'same'));
+    const waiting = async () => ((await get('/api/approvals')) as { approvals: { id: string }[] }).approvals;
+    await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0);
+    const [first] = await waiting();
+    await own.post(`/api/approvals/${first?.id}`, { answer: 'session' });
+    for (const { id } of await waiting()) await own.post(`/api/approvals/${id}`, { answer: 'once' });
+    const answers = await Promise.all(calls);
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(3);
+  });
+
   it('follows a change of the file, and applies to resources too', async () => {
     own = await ownDaemon(SERVERS);
     const token = await agentToken();

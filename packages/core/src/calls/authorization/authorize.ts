@@ -4,6 +4,7 @@
  */
 import type { Pins } from '../../approvals/pins.js';
 import type { Catalog } from '../../catalog/catalog.js';
+import type { CatalogTool } from '../../catalog/tool.js';
 import type { Energy, EnergyUse } from '../../energy/energy.js';
 import type { Events } from '../../events.js';
 import { agentOf, type Caller } from '../../policy/capabilities.js';
@@ -140,7 +141,7 @@ export class CallAuthorizer {
   }
 
   /** The call may use energy from now on: what it probably costs is reserved. Undefined without a meter. */
-  reserveEnergy(call: GuardedCall, { definition }: Pick<Authorization, 'definition'>): EnergyUse | undefined {
+  reserveEnergy(call: GuardedCall, definition: CatalogTool | undefined): EnergyUse | undefined {
     const { energy } = this.#parts;
     if (energy === undefined || definition?.native === true) return undefined;
     const agent = agentOf(call.caller);
@@ -166,6 +167,7 @@ export class CallAuthorizer {
     const agent = agentOf(call.caller);
     // Flows are tracked for agents only, not for the host.
     if (granted && agent !== undefined) policy.recordFlow(agent, subject);
+    if (granted) call.onGranted?.(definition);
     return {
       decision,
       granted,

@@ -23,8 +23,15 @@ export class AuthorizedCall {
   #authorization: Authorization;
 
   constructor(parts: AuthorizedCallParts) {
-    this.#parts = parts;
-    this.#authorization = this.#record(parts.authorizer.authorize(parts.guarded));
+    const { authorizer, call } = parts;
+    const onGranted: GuardedCall['onGranted'] = (definition) => {
+      call.energy ??= authorizer.reserveEnergy(parts.guarded, definition);
+    };
+    const onAnswered: GuardedCall['onAnswered'] = ({ answer, by }) => {
+      call.approval = { answer, by };
+    };
+    this.#parts = { ...parts, guarded: { ...parts.guarded, onGranted, onAnswered } };
+    this.#authorization = this.#record(authorizer.authorize(this.#parts.guarded));
   }
 
   /** The definition that the decision is about. */
@@ -34,9 +41,7 @@ export class AuthorizedCall {
 
   /** Throws if the call is denied; returns a promise if approval is required; nothing if it is allowed. */
   ensureGranted(): Promise<void> | undefined {
-    if (!this.#authorization.granted) return this.#waitForGrant();
-    this.#reserveEnergy();
-    return undefined;
+    return this.#authorization.granted ? undefined : this.#waitForGrant();
   }
 
   /** Decides again with the current state. */
@@ -68,23 +73,12 @@ export class AuthorizedCall {
   }
 
   async #ask(): Promise<void> {
-    const { authorizer, call } = this.#parts;
-    const onAnswered: GuardedCall['onAnswered'] = ({ answer, by }) => {
-      call.approval = { answer, by };
-    };
-    const guarded: GuardedCall = { ...this.#parts.guarded, onAnswered };
+    const { authorizer, call, guarded } = this.#parts;
     while (!this.#authorization.granted) {
       this.#assertNotDenied();
       const asking = authorizer.ask(guarded, this.#authorization);
       this.#authorization = this.#record(await excludeFromClock(call, asking));
     }
-    this.#reserveEnergy();
-  }
-
-  /** In the same turn as the decision: no other call can use the same rest of a budget. */
-  #reserveEnergy(): void {
-    const { authorizer, call, guarded } = this.#parts;
-    call.energy ??= authorizer.reserveEnergy(guarded, this.#authorization);
   }
 
   /** Throws unless the decision can be changed by an approval. */

@@ -36,6 +36,8 @@ export interface GuardedCall {
   readonly onApproval?: ((asked: ApprovalRequestData) => void) | undefined;
   /** Called with the answer to the approval request. */
   readonly onAnswered?: ((given: GivenApproval) => void) | undefined;
+  /** Called in the same turn as a decision that grants the call: no other call can use the same rest of a budget. */
+  readonly onGranted?: ((definition: CatalogTool | undefined) => void) | undefined;
 }
 
 type CallDetails = 'method' | 'definition' | 'arguments' | 'exactArguments' | 'extras' | 'permit';
