@@ -16,7 +16,7 @@ export type { SignInPage } from '../auth/sign-in-prompts.js';
 export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
 export type { Permit } from '../calls/authorization/permit.js';
 export { MAX_NAME_LENGTH } from '../calls/call-request.js';
-export { type NativeResult, NativeResults } from '../calls/native-results.js';
+export { NativeResults } from '../calls/native-results.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';
 export { type MentionableTool, MentionIndex } from '../catalog/mentions.js';
