@@ -22,9 +22,13 @@ function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
       if (left >= 0) controller.enqueue(part);
       else
         controller.error(
-          new TurnbuckleError('RESPONSE_TOO_LARGE', `The response of the model is above ${maxBytes} bytes.`, {
-            hint: 'Check that baseUrl of the model is the address of a model server.',
-          }),
+          new TurnbuckleError(
+            'RESPONSE_TOO_LARGE',
+            `The model's response is larger than ${maxBytes} bytes.`,
+            {
+              hint: 'Check that the baseUrl of the model is the address of a model server.',
+            },
+          ),
         );
     },
   });

@@ -20,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<BuiltInName, string>> = {
   await_energy: 'Do nothing more in this conversation until the energy has reached a level.',
   select_conversation: 'Work on another conversation next. The current one stays as it is.',
   think: 'Note a thought for yourself. The user does not see it.',
-  end_conversation: 'End the current conversation because nothing is left to do.',
+  end_conversation: 'End the current conversation. Use it when nothing is left to do.',
   snooze_conversation: 'Come back to the current conversation after some minutes.',
 };
 

@@ -45,7 +45,7 @@ export async function readOciFacts(image: ImageName, options: DigestOptions): Pr
   const announced = response.headers.get('docker-content-digest');
   if (announced !== null && DIGEST.test(announced) && announced !== digest)
     throw packageRefused(
-      `The registry ${registry} sent another manifest of ${repository}:${tag} than it announced.`,
+      `The manifest of ${repository}:${tag} from the registry ${registry} does not match its digest.`,
     );
   return { integrity: digest };
 }
@@ -59,7 +59,7 @@ async function anonymousToken(
     new RegExp(`[ ,]${name}="([^"]{0,500})"`, 'i').exec(challenge)?.[1];
   const realm = part('realm') ?? '';
   if (!/^bearer /i.test(challenge) || !URL.canParse(realm))
-    throw packageRefused('The registry of the image requires a sign-in.');
+    throw packageRefused('The image registry requires you to sign in.');
   const url = new URL(realm);
   url.searchParams.set('service', part('service') ?? '');
   url.searchParams.set('scope', `repository:${repository}:pull`);
@@ -67,6 +67,6 @@ async function anonymousToken(
   const body: unknown = response.ok ? await response.json().catch(() => undefined) : undefined;
   const token = isRecord(body) ? (body.token ?? body.access_token) : undefined;
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,10000}$/.test(token))
-    throw packageRefused('The registry of the image gives out no token for reading.');
+    throw packageRefused('The image registry did not issue a token for reading the image.');
   return token;
 }

@@ -125,7 +125,7 @@ function popularitySignal(record: ServerRecord): Signal[] {
     ...(stars === undefined ? [] : [`${stars} stars`]),
     ...(downloads === undefined ? [] : [`${downloads} downloads`]),
   ];
-  return counts.length === 0 ? [] : [{ points, reason: `${counts.join(', ')}, says the registry` }];
+  return counts.length === 0 ? [] : [{ points, reason: `${counts.join(', ')}, according to the registry` }];
 }
 
 function transportSignal({ remotes, packages }: ServerRecord): Signal {
@@ -134,7 +134,7 @@ function transportSignal({ remotes, packages }: ServerRecord): Signal {
     return {
       points: isSseOnly ? 0 : TRANSPORT_POINTS,
       reason: isSseOnly
-        ? 'a remote server, by the older transport sse'
+        ? 'a remote server that uses the older transport SSE'
         : 'a remote server: nothing to install',
     };
   const types = [...new Set(packages.map(({ registryType }) => registryType))];

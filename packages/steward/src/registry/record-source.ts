@@ -111,11 +111,11 @@ function noteOn(
   const notes = [
     ...(failure === undefined
       ? []
-      : [`${failure.error.message} Its servers as of ${describeAge(ageMs)} ago are used.`]),
+      : [`${failure.error.message} Using its list from ${describeAge(ageMs)} ago.`]),
     ...(contents.isCut
-      ? [`${name} lists more servers than are read: ${contents.records.length} are used.`]
+      ? [`${name} lists too many servers: only the first ${contents.records.length} are used.`]
       : []),
-    ...(writeFailed ? [`The servers of ${name} could not be written to the cache.`] : []),
+    ...(writeFailed ? [`Cannot write the servers of ${name} to the cache.`] : []),
   ];
   return notes.length === 0 ? undefined : notes.join(' ');
 }

@@ -113,24 +113,20 @@ describe('bundles (mcpb)', () => {
   const server = (more: object): unknown => ({ ...MANIFEST, server: { ...MANIFEST.server, ...more } });
 
   it.each<[what: string, reason: string, data: Uint8Array]>([
-    [
-      'an entry above its directory',
-      'outside of its directory',
-      bundle(MANIFEST, { '../escaped': text('x') }),
-    ],
+    ['an entry above its directory', 'outside its directory', bundle(MANIFEST, { '../escaped': text('x') })],
     [
       'an absolute entry',
-      'outside of its directory',
+      'outside its directory',
       bundle(MANIFEST, { '/tmp/turnbuckle-escaped': text('x') }),
     ],
-    ['an entry with backslashes', 'outside of its directory', bundle(MANIFEST, { '..\\escaped': text('x') })],
+    ['an entry with backslashes', 'outside its directory', bundle(MANIFEST, { '..\\escaped': text('x') })],
     [
       'a symbolic link',
       'symbolic link',
       bundle(MANIFEST, { link: [text('/etc/passwd'), { os: 3, attrs: 0o120777 << 16 }] }),
     ],
     ['two equal names', 'two entries', bundle(MANIFEST, { 'SERVER/index.cjs': text('x') })],
-    ['a bomb', 'unpacks to too much', bundle(MANIFEST, { bomb: new Uint8Array(20_000_000) })],
+    ['a bomb', 'is too large when unpacked', bundle(MANIFEST, { bomb: new Uint8Array(20_000_000) })],
     [
       'very many files',
       'more than 20000 files',
@@ -172,7 +168,7 @@ describe('bundles (mcpb)', () => {
 
   it('refuses another hash, no hash, and other places', async () => {
     const { whyRefused, record } = await createBundleStage(bundle(), 'a'.repeat(64));
-    expect(await whyRefused(record())).toContain('does not have the SHA-256 of its record');
+    expect(await whyRefused(record())).toContain('does not match the SHA-256 hash in its registry record');
     const { packages: [one] = [] } = record();
     expect(
       await whyRefused({ ...record(), packages: one ? [{ ...one, fileSha256: undefined }] : [] }),

@@ -10,8 +10,8 @@ const bin = (path: string, files = {}): RegistryPackage =>
 type Case = readonly [what: string, reason: string, packages: () => readonly RegistryPackage[]];
 
 const CASES: readonly Case[] = [
-  ['an entry above its directory', 'outside of its directory', () => [entry('package/../../../escaped')]],
-  ['an absolute entry', 'outside of its directory', () => [entry('/tmp/turnbuckle-escaped')]],
+  ['an entry above its directory', 'outside its directory', () => [entry('package/../../../escaped')]],
+  ['an absolute entry', 'outside its directory', () => [entry('/tmp/turnbuckle-escaped')]],
   ['a symbolic link', 'which is a link', () => [entry('package/link', { type: '2', target: '/etc/passwd' })]],
   ['a hard link', 'which is a link', () => [entry('package/link', { type: '1', target: '/etc/passwd' })]],
   ['a device', 'neither a regular file nor a directory', () => [entry('package/device', { type: '3' })]],
@@ -20,8 +20,8 @@ const CASES: readonly Case[] = [
     'has more than 50000 files',
     () => [tinyPackage({ entries: Array.from({ length: 50_001 }, (_, at) => ({ path: `package/${at}` })) })],
   ],
-  ['a program outside of it', 'is outside of it', () => [bin('../../../../../bin/sh')]],
-  ['an absolute program', 'is outside of it', () => [bin('/bin/sh')]],
+  ['a program outside its package', 'is outside the package', () => [bin('../../../../../bin/sh')]],
+  ['an absolute program', 'is outside the package', () => [bin('/bin/sh')]],
   ['a program that it does not have', 'is not a file of the package', () => [bin('missing.js')]],
   [
     'a program that is not JavaScript',

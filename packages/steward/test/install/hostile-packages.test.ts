@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'an indirect dependency from an address',
-    'which is not the registry',
+    'which is not the npm registry',
     () => indirect(`${address()}/x.tgz`),
   ],
   [

@@ -148,7 +148,7 @@ describe('a candidate', () => {
       reasons: [
         'matches weather',
         'its source repository belongs to the owner in its name',
-        '99 stars, says the registry',
+        '99 stars, according to the registry',
         'a package (pypi)',
         'needs uvx, which is not installed',
         'published 2 days ago',

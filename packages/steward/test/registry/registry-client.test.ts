@@ -148,7 +148,7 @@ describe('the cache of a registry', () => {
     expect(registry.status()).toMatchObject([
       {
         readAt: '2026-01-10T12:00:00.000Z',
-        note: `The registry at ${server.url}/v0.1/servers could not be reached. Its servers as of 3 days ago are used.`,
+        note: `The registry at ${server.url}/v0.1/servers could not be reached. Using its list from 3 days ago.`,
       },
     ]);
     expect(await registry.get('io.github.skies/weather')).toMatchObject({ version: '2.1.0' });
@@ -170,7 +170,7 @@ describe('the cache of a registry', () => {
     server.fault = fault;
     move(2 * HOUR);
     expect(await namesFor(registry, 'weather')).toContain('weather');
-    expect(registry.status()[0]?.note).toContain('Its servers as of 2 hours ago are used.');
+    expect(registry.status()[0]?.note).toContain('Using its list from 2 hours ago.');
     const asked = server.requests.length;
     expect(await namesFor(registry, 'weather')).toContain('weather');
     expect(server.requests.length).toBe(asked);
@@ -207,7 +207,7 @@ describe('the cache of a registry', () => {
     writeFileSync(directory.file('cache'), 'a file, not a directory');
     const registry = open();
     expect(await namesFor(registry, 'weather')).toContain('weather');
-    expect(registry.status()[0]?.note).toContain('could not be written to the cache');
+    expect(registry.status()[0]?.note).toContain('Cannot write the servers');
   });
 
   it('from the future is not trusted', async () => {
@@ -326,7 +326,7 @@ describe('a list without an end', () => {
     const registry = open(undefined, { maxPages: 20 });
     await registry.search('weather');
     expect(server.requests.length).toBe(pages);
-    expect(registry.status()[0]?.note).toContain('lists more servers than are read');
+    expect(registry.status()[0]?.note).toContain('lists too many servers');
     // What was cut is no base for changes.
     move(2 * HOUR);
     await registry.search('weather');

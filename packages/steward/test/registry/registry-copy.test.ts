@@ -115,7 +115,7 @@ describe('a copy at a URL', () => {
     move(2 * HOUR);
     const registry = open([source]);
     expect((await namesFor(registry, 'weather'))[0]).toBe('weather');
-    expect(registry.status()[0]?.note).toContain('as of 2 hours ago');
+    expect(registry.status()[0]?.note).toContain('list from 2 hours ago');
   });
 
   it('is reported if it is missing', async () => {

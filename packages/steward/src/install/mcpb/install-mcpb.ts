@@ -27,12 +27,12 @@ export async function readMcpbFacts(
   const data = await download(identifier, sha256, options);
   const entry = listZip(data, ZIP_LIMITS).find(({ name }) => name === 'manifest.json');
   if (entry === undefined || entry.size > MAX_MANIFEST_BYTES)
-    throw packageRefused('The bundle has no manifest.json, or one that is too large.');
+    throw packageRefused('The bundle has no manifest.json, or its manifest.json is too large.');
   try {
     const text = Buffer.from(await readZipEntry(data, entry)).toString('utf8');
     return { integrity: sha256, manifest: parseLossless(text) };
   } catch {
-    throw packageRefused('The bundle has a manifest.json that is not valid.');
+    throw packageRefused('The manifest.json of the bundle is not valid.');
   }
 }
 
@@ -54,18 +54,19 @@ export function installMcpb(plan: InstallPlan, options: BundleOptions): Promise<
 }
 
 async function download(address: string, sha256: string, options: BundleOptions): Promise<Uint8Array> {
-  if (!SHA256.test(sha256)) throw packageRefused('The record of the bundle has no valid SHA-256.');
+  if (!SHA256.test(sha256))
+    throw packageRefused('The registry record of the bundle has no valid SHA-256 hash.');
   const response = await fetchAllowed(address, options);
   if (!response.ok)
     throw installError(
       'CONNECT_FAILED',
-      `The bundle ${address} was not sent (HTTP ${response.status}).`,
+      `Cannot download the bundle ${address} (HTTP ${response.status}).`,
       'Try again later.',
     );
   const data = new Uint8Array(await response.arrayBuffer());
   if (createHash('sha256').update(data).digest('hex') !== sha256)
     throw packageRefused(
-      `The bundle ${address} does not have the SHA-256 of its record: it was replaced or damaged.`,
+      `The bundle ${address} does not match the SHA-256 hash in its registry record: it was replaced or damaged.`,
     );
   return data;
 }
@@ -89,5 +90,5 @@ async function fetchAllowed(
     if (!URL.canParse(location, url.href)) break;
     url = new URL(location, url);
   }
-  throw packageRefused(`The bundle ${address} is redirected too often, or to an address that is not valid.`);
+  throw packageRefused(`The bundle ${address} redirects too often, or to an invalid address.`);
 }

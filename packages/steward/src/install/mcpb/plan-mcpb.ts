@@ -35,7 +35,7 @@ export function planMcpb(one: InstallablePackage, options: KindOptions): KindPla
     posix.normalize(script.replace('${__dirname}/', '')) !== file ||
     !script.startsWith('${__dirname}/')
   )
-    throw new RecordFault('is of a bundle that does not start its own entry point first');
+    throw new RecordFault('describes a bundle that does not start its own entry point first');
   const texts = new BundleTexts(parsed.data, { directory, inputs });
   const env = inputs.environment(Object.keys(server.mcp_config.env).map((name) => ({ name, value: '' })));
   return {
@@ -57,7 +57,7 @@ export function planMcpb(one: InstallablePackage, options: KindOptions): KindPla
 function argumentsOf({ server: { mcp_config: config } }: McpbManifest): readonly string[] {
   if (config.command !== 'node')
     throw new RecordFault(
-      `is of a bundle that runs ${JSON.stringify(config.command.slice(0, 100))} instead of node`,
+      `describes a bundle that runs ${JSON.stringify(config.command.slice(0, 100))} instead of node`,
     );
   return config.args;
 }
@@ -69,7 +69,7 @@ function assertScript(file: string): void {
     !/^[^\\\p{Cc}-][^\\\p{Cc}]*\.[cm]?js$/u.test(file)
   )
     throw new RecordFault(
-      `is of a bundle whose entry point ${JSON.stringify(file.slice(0, 200))} is not a JavaScript file in it`,
+      `describes a bundle whose entry point ${JSON.stringify(file.slice(0, 200))} is not a JavaScript file in it`,
     );
 }
 
@@ -89,7 +89,7 @@ class BundleTexts {
 
   fill(text: string): TextTemplate {
     if (/\p{Cc}/u.test(text))
-      throw new RecordFault('is of a bundle with control characters in its arguments');
+      throw new RecordFault('describes a bundle with control characters in its arguments');
     return text.split(/(\$\{[^}]*\})/).flatMap((piece, at): TextTemplate => {
       if (at % 2 === 0) return piece === '' ? [] : [piece];
       const name = piece.slice(2, -1);
@@ -108,7 +108,7 @@ class BundleTexts {
       : undefined;
     if (setting === undefined)
       throw new RecordFault(
-        `is of a bundle with the unknown variable ${JSON.stringify(variable.slice(0, 100))}`,
+        `describes a bundle with the unknown variable ${JSON.stringify(variable.slice(0, 100))}`,
       );
     const preset = setting.default;
     const input: RecordInput = {

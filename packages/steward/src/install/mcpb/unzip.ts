@@ -56,7 +56,8 @@ export function listZip(data: Uint8Array, limits: ZipLimits): ZipEntry[] {
     if (names.has(key)) throw broken(`has two entries named ${JSON.stringify(entry.name)}`);
     names.add(key);
     bytes += entry.size;
-    if (bytes > limits.maxBytes || bytes > data.length * limits.maxRatio) throw broken('unpacks to too much');
+    if (bytes > limits.maxBytes || bytes > data.length * limits.maxRatio)
+      throw broken('is too large when unpacked');
     entries.push(entry);
     at = next;
   }
@@ -103,7 +104,7 @@ function checkName(name: string): void {
     !/[\\\p{Cc}:]/u.test(name) &&
     segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   if (!isSafe)
-    throw broken(`has the entry ${JSON.stringify(name.slice(0, 200))}, which is outside of its directory`);
+    throw broken(`has the entry ${JSON.stringify(name.slice(0, 200))}, which is outside its directory`);
 }
 
 /** The content of one entry, exactly as large as announced. */

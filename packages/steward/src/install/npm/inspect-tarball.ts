@@ -108,7 +108,7 @@ class TarReader {
     if (this.#files > this.#limits.maxFiles)
       throw new TarballFault(`has more than ${this.#limits.maxFiles} files`);
     const shown = JSON.stringify(name.slice(0, 200));
-    if (isOutside(name)) throw new TarballFault(`has the entry ${shown}, which is outside of its directory`);
+    if (isOutside(name)) throw new TarballFault(`has the entry ${shown}, which is outside its directory`);
     if (type === '1' || type === '2') throw new TarballFault(`has the entry ${shown}, which is a link`);
     if (!'0\u000057'.includes(type))
       throw new TarballFault(`contains ${shown}, which is neither a regular file nor a directory`);

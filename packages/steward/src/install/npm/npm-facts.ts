@@ -102,7 +102,7 @@ export async function fetchDocument(
     () => undefined,
   );
   if (typeof body !== 'object' || body === null)
-    throw packageRefused(`The registry sent no valid JSON for ${name}.`);
+    throw packageRefused(`The npm registry's response for ${name} is not valid JSON.`);
   return {
     versions: Reflect.get(body, 'versions'),
     time: Reflect.get(body, 'time'),
@@ -134,8 +134,8 @@ export async function fetchFromRegistry(
 const unavailable = (what: string, why: string) =>
   installError(
     'CONNECT_FAILED',
-    `The npm registry did not answer for ${what}: ${why}.`,
-    'Try again later, and check the registry in the settings.',
+    `Cannot get ${what} from the npm registry: ${why}.`,
+    'Try again later, and check the address of the npm registry in your configuration.',
   );
 
 export const toPublishedVersion = (value: unknown): PublishedVersion | undefined =>

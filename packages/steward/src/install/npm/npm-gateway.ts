@@ -114,7 +114,9 @@ class Gateway {
 
   refuseForeign(address: string): void {
     this.refused.abort(
-      packageRefused(`The package needs something from ${originOf(address)}, which is not the registry.`),
+      packageRefused(
+        `The package downloads something from ${originOf(address)}, which is not the npm registry.`,
+      ),
     );
   }
 
@@ -168,7 +170,8 @@ class Gateway {
 
   async #file(path: string): Promise<Uint8Array> {
     const file = this.#files.get(/^-\/file\/([a-f0-9]{64})\.tgz$/.exec(path)?.[1] ?? '');
-    if (file === undefined) throw packageRefused('npm asked for a file that no package has.');
+    if (file === undefined)
+      throw packageRefused('npm requested a file that belongs to no package of this installation.');
     const { what, url, registry, dist } = file;
     if (!isInRegistry(url, registry))
       throw packageRefused(`The file of ${what} is not in the registry but at ${originOf(url)}.`);

@@ -60,14 +60,14 @@ function chooseProgram(identifier: string, bin: Readonly<Record<string, string>>
   const names = Object.keys(bin);
   const taken = names.find((name) => PROGRAMS_OF_OTHERS.has(name.toLowerCase()) || !PROGRAM_NAME.test(name));
   if (taken !== undefined)
-    throw new RecordFault(`is of a package with a program named ${JSON.stringify(taken.slice(0, 100))}`);
+    throw new RecordFault(`describes a package with a program named ${JSON.stringify(taken.slice(0, 100))}`);
   const own = identifier.split('/').at(-1) ?? identifier;
   const files = new Set(Object.values(bin));
   const chosen = Object.hasOwn(bin, own) ? bin[own] : files.size === 1 ? [...files][0] : undefined;
-  if (names.length === 0) throw new RecordFault('is of a package that has no program');
+  if (names.length === 0) throw new RecordFault('describes a package that has no program');
   if (chosen === undefined)
     throw new RecordFault(
-      `is of a package with several programs (${names.slice(0, 10).join(', ')}), and none of them has the name of the package`,
+      `describes a package with several programs (${names.slice(0, 10).join(', ')}), and none of them has the name of the package`,
     );
   return checkedPath(chosen);
 }
@@ -77,7 +77,7 @@ function checkedPath(path: string): string {
   const escapes = posix.isAbsolute(normal) || normal.split('/').includes('..') || /[\\\p{Cc}]/u.test(normal);
   if (escapes || normal === '.' || path.length > 1_000)
     throw new RecordFault(
-      `is of a package whose program ${JSON.stringify(path.slice(0, 200))} is outside of it`,
+      `describes a package whose program ${JSON.stringify(path.slice(0, 200))} is outside the package`,
     );
   return normal;
 }
