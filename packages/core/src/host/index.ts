@@ -40,6 +40,7 @@ export { type DaemonSettings, LOG_LEVELS, type LogLevel } from '../config/schema
 export { jsonSchema } from '../config/schema/json-schema.js';
 export type { ModelSettings } from '../config/schema/model-schema.js';
 export type { PlacedRule } from '../config/schema/rule-schema.js';
+export { toSandboxPolicy } from '../config/schema/sandbox-schema.js';
 export type { ServersInput } from '../config/schema/schema.js';
 export type { StewardSettings } from '../config/schema/steward-schema.js';
 export { dangersOf } from '../config/trust/dangers.js';

@@ -81,10 +81,18 @@ export function fillEntry(
     args,
     env: fillMap(template.env, lookup),
     ...(read !== undefined && {
-      sandbox: { preset: 'standard', read: read.map(escapePlaceholders), ...grantsOf(inputs, answers) },
+      sandbox: { ...sandboxSettings(read), ...grantsOf(inputs, answers) },
     }),
   };
 }
+
+/** Of a server that shows little more than these directories. */
+export const sandboxSettings = (
+  read: readonly string[],
+): { readonly preset: 'standard'; readonly read: string[] } => ({
+  preset: 'standard',
+  read: read.map(escapePlaceholders),
+});
 
 function fillRemote({ type, url, headers }: RemoteTemplate, lookup: Lookup): Record<string, unknown> {
   for (const piece of url) {

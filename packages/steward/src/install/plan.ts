@@ -140,6 +140,7 @@ export function planInstall(record: InstallableRecord, options: PlanOptions): In
       warnings: [
         ...found.map(({ text, id }) => `${text} (${id})`),
         ...commonWarnings(record, options),
+        ...(isUnconfined(own, choice) ? ['there is no sandbox: the server runs with all your rights'] : []),
         ...(own.warnings ?? []),
       ],
     },
@@ -166,7 +167,7 @@ function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefus
 }
 
 function commonWarnings(record: InstallableRecord, options: PlanOptions): string[] {
-  const { facts, verified, similarTo, sandbox } = options;
+  const { facts, verified, similarTo } = options;
   const namespace = record.name.split('/')[0] ?? '';
   return [
     ...(verified === true ? [] : [`nobody has verified who owns the namespace ${namespace}`]),
@@ -175,9 +176,12 @@ function commonWarnings(record: InstallableRecord, options: PlanOptions): string
       ? ['the package has install scripts, which are not run; it may not work without them']
       : []),
     ...(facts?.deprecated === undefined ? [] : [`the package is deprecated: ${facts.deprecated}`]),
-    ...(sandbox ? [] : ['there is no sandbox: the server runs with all your rights']),
   ];
 }
+
+/** A remote server runs elsewhere, and an image in a container. */
+const isUnconfined = ({ server }: KindPlan, { kind }: Choice): boolean =>
+  server.type === 'stdio' && server.sandboxRead === undefined && kind !== 'oci';
 
 /** Malicious versions are mostly found and removed within days. */
 function tooYoung(what: string, { facts, settings, now }: PlanOptions): InstallRefusal | undefined {

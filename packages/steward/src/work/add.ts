@@ -4,11 +4,13 @@
  */
 import { TurnbuckleError } from 'turnbuckle';
 import { editServers, pinTestedTools, secretKey, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
+import type { InputField } from '../install/entry-template.js';
 import { type Installed, install } from '../install/install.js';
 import { uninstall } from '../install/install-directory.js';
 import type { InstallPlan } from '../install/install-plan.js';
 import { prepareInstall } from '../install/prepare-install.js';
 import { isRefusal } from '../install/refusal.js';
+import { showPlan } from '../install/show-plan.js';
 import type { TestReport } from '../quarantine/report.js';
 import type { RequestParams } from '../requests/request.js';
 import type { Step, StepContext } from '../workers/step.js';
@@ -81,8 +83,10 @@ const plan: Step<WorkServices> = {
 const approve: Step<WorkServices> = {
   name: 'approve',
   run: async (context) => {
-    const { serverName, identifier, version, integrity, inputs, shown } = required(context, 'plan');
+    const planned = required(context, 'plan');
+    const { serverName, identifier, version, integrity, shown } = planned;
     const { alternatives, modelReason } = dataOf(context);
+    const { values: given = {} } = context.request.params as RequestParams<'add_server'>;
     const approval = askPerson(context, {
       step: 'approve',
       subject: {
@@ -90,22 +94,32 @@ const approve: Step<WorkServices> = {
         server: serverName,
         summary: `Installing ${identifier} ${version} as server "${serverName}"`,
         details: [
-          `command: ${shown.command.join(' ')}`,
+          ...showPlan(planned, given),
           ...(integrity === undefined ? [] : [`integrity: ${integrity}`]),
           ...(modelReason === undefined ? [] : [`chosen by a model, which says: ${modelReason}`]),
           ...(alternatives ?? []).map(({ name, description }) => `alternative: ${name}: ${description}`),
         ],
         warnings: shown.warnings,
       },
-      fields: inputs,
+      fields: withDefaults(planned.inputs, given),
     });
     if (approval === undefined) return { waitFor: 'approval' };
-    const { values: given } = context.request.params as RequestParams<'add_server'>;
-    const stored = await storedSecrets(required(context, 'plan'), context.services);
+    const stored = await storedSecrets(planned, context.services);
     const granted = Object.keys(approval.values ?? {});
     return { data: { values: { ...given, ...approval.values }, secrets: stored, granted } };
   },
 };
+
+/** What the caller gave is what a field has unless the person changes it. */
+const withDefaults = (
+  inputs: readonly InputField[],
+  given: Readonly<Record<string, string>>,
+): readonly InputField[] =>
+  inputs.map((input) =>
+    input.isSecret || !Object.hasOwn(given, input.name)
+      ? input
+      : { ...input, default: given[input.name] ?? '' },
+  );
 
 /** The names of secret inputs that are in the vault by now. */
 async function storedSecrets({ inputs }: InstallPlan, { vault }: WorkServices): Promise<string[]> {
