@@ -12,7 +12,7 @@ import type { StewardHost } from './steward-host.js';
 export interface StewardRoutesOptions {
   /** Undefined while the steward is disabled. */
   readonly host: () => StewardHost | undefined;
-  readonly vault: () => Pick<Vault, 'set'>;
+  readonly vault: () => Pick<Vault, 'get' | 'set' | 'delete'>;
 }
 
 const REQUEST_BODY = z.strictObject({
@@ -107,13 +107,17 @@ function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly A
         const { answer, values = {} } = await readJson(context, ANSWER_BODY);
         const steward = requireHost(host);
         const approval = await findApproval(steward, context.parameters.id ?? '');
-        const plain = answer === 'yes' ? await storeSecrets(approval, values, vault()) : {};
+        const { plain, secrets } = sortValues(approval, answer === 'yes' ? values : undefined);
+        // A vault that cannot be opened is reported while the approval can still be answered.
+        for (const [name] of secrets) await vault().get(name);
         const by = context.identity.isOwner === true ? 'the owner' : context.caller.id;
         const answered = await steward.queue.answerApproval(approval.id, {
           answer,
           answeredBy: by,
           values: plain,
+          secrets: secrets.map(([, , field]) => field),
         });
+        await storeSecrets(steward, answered, { secrets, vault: vault() });
         return { ...answered };
       },
     },
@@ -128,12 +132,18 @@ async function findApproval(host: StewardHost, id: string): Promise<InstallAppro
   });
 }
 
-/** The values that are no secrets. A missing required value is reported before anything is stored. */
-async function storeSecrets(
+interface SortedValues {
+  readonly plain: Readonly<Record<string, string>>;
+  /** The key in the vault, the secret, and its field. */
+  readonly secrets: ReadonlyArray<readonly [key: string, secret: string, field: string]>;
+}
+
+/** Checks the values of a yes; undefined: the answer is no. */
+function sortValues(
   { fields, id }: InstallApproval,
-  values: Readonly<Record<string, string>>,
-  vault: Pick<Vault, 'set'>,
-): Promise<Record<string, string>> {
+  values: Readonly<Record<string, string>> | undefined,
+): SortedValues {
+  if (values === undefined) return { plain: {}, secrets: [] };
   const known = fields as readonly InputField[];
   const unknown = Object.keys(values).find((name) => !known.some((field) => field.name === name));
   if (unknown !== undefined) throw fieldFault(id, `"${unknown}" is not one of its fields`);
@@ -141,13 +151,33 @@ async function storeSecrets(
     (field) => field.isRequired && field.default === undefined && !Object.hasOwn(values, field.name),
   );
   if (missing !== undefined) throw fieldFault(id, `a value for "${missing.name}" is required`);
-  const plain: Record<string, string> = {};
-  for (const [name, value] of Object.entries(values)) {
-    const { isSecret, secretName } = known.find((field) => field.name === name) ?? {};
-    if (isSecret !== true) plain[name] = value;
-    else if (secretName !== undefined) await vault.set(secretKey(secretName), value);
+  const given = known.flatMap((field) => {
+    const value = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
+    return value === undefined ? [] : [{ ...field, value }];
+  });
+  return {
+    plain: Object.fromEntries(given.filter((one) => !one.isSecret).map(({ name, value }) => [name, value])),
+    secrets: given.flatMap(({ name, isSecret, secretName, value }) =>
+      isSecret && secretName !== undefined ? [[secretKey(secretName), value, name] as const] : [],
+    ),
+  };
+}
+
+/** After the answer was accepted: only one of several answers stores something. The worker waits for it. */
+async function storeSecrets(
+  steward: StewardHost,
+  { requestId }: InstallApproval,
+  { secrets, vault }: Pick<SortedValues, 'secrets'> & { readonly vault: Pick<Vault, 'set' | 'delete'> },
+): Promise<void> {
+  try {
+    for (const [key, secret] of secrets) await vault.set(key, secret);
+  } catch (error) {
+    await steward.queue.cancelRequest(requestId, 'its secrets could not be stored in the vault');
+    throw error;
   }
-  return plain;
+  // Cancelled meanwhile: the undo may have looked before they were stored.
+  if (secrets.length > 0 && (await steward.queue.isUndone(requestId)))
+    for (const [key] of secrets) await vault.delete(key);
 }
 
 const fieldFault = (id: string, why: string): TurnbuckleError =>

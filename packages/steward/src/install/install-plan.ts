@@ -54,6 +54,8 @@ export interface PlanOptions {
   readonly advisories?: readonly Advisory[] | undefined;
   /** Values for inputs, to show the exact command. */
   readonly values?: Readonly<Record<string, string>> | undefined;
+  /** Ends the names of secrets in the vault, so that no two installations share one. */
+  readonly secretScope?: string | undefined;
 }
 
 export interface InstallPlan {

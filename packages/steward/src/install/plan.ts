@@ -120,7 +120,7 @@ export function planInstall(record: InstallableRecord, options: PlanOptions): In
     };
   const young = tooYoung(`${identifier} ${version}`, options);
   if (young !== undefined) return young;
-  const inputs = new RecordInputs(options.serverName);
+  const inputs = new RecordInputs(options.serverName, options.secretScope);
   const own = planKind(choice, { ...options, inputs });
   if (isRefusal(own)) return own;
   const { server, directory, file } = own;

@@ -22,10 +22,12 @@ export class RecordFault extends Error {}
 /** Collects the inputs of one plan. */
 export class RecordInputs {
   readonly #server: string;
+  readonly #secretScope: string | undefined;
   readonly #fields = new Map<string, InputField>();
 
-  constructor(server: string) {
+  constructor(server: string, secretScope?: string) {
     this.#server = server;
+    this.#secretScope = secretScope;
   }
 
   get fields(): InputField[] {
@@ -99,9 +101,14 @@ export class RecordInputs {
       ...(input.default !== undefined && !isSecret && { default: input.default }),
       ...(choices !== undefined && choices.length > 0 && { choices: choices.slice(0, MAX_ITEMS) }),
       ...(format !== undefined && { format: format.slice(0, 20) }),
-      ...(isSecret && { secretName: `${this.#server}.${name}` }),
+      ...(isSecret && { secretName: this.#secretName(name) }),
     });
     return name;
+  }
+
+  #secretName(input: string): string {
+    const name = `${this.#server}.${input}`;
+    return this.#secretScope === undefined ? name : `${name}.${this.#secretScope}`;
   }
 
   #argument(argument: RecordArgument, number: number): TextTemplate[] {

@@ -24,6 +24,8 @@ export interface InstallApproval {
   readonly answeredAt?: number;
   /** Never secrets: those go to the vault. */
   readonly values?: Readonly<Record<string, string>>;
+  /** The fields whose secrets came with the answer. */
+  readonly secrets?: readonly string[];
 }
 
 export interface InstallQuestion {
@@ -39,6 +41,7 @@ export interface InstallReply {
   readonly answer: 'yes' | 'no';
   readonly answeredBy: string;
   readonly values?: Readonly<Record<string, string>> | undefined;
+  readonly secrets?: readonly string[] | undefined;
   readonly now: number;
 }
 
@@ -69,8 +72,9 @@ export class InstallApprovals {
   }
 
   /** Once, and before it expires: otherwise ARGUMENTS_INVALID. The request goes on with the answer. */
-  answer(id: string, { answer, answeredBy, values, now }: InstallReply): InstallApproval {
+  answer(id: string, { answer, answeredBy, values, secrets, now }: InstallReply): InstallApproval {
     const kept = values === undefined ? null : boundedJson(values, 'The list of values');
+    const given = secrets === undefined ? null : boundedJson(secrets, 'The list of secrets');
     return this.#database.transaction(() => {
       const asked = this.get(id);
       if (asked === undefined) throw unknownApproval(id);
@@ -79,9 +83,10 @@ export class InstallApprovals {
       if (asked.answer !== undefined) throw approvalClosed(id, `was already answered with "${asked.answer}"`);
       this.#database
         .prepare(
-          `UPDATE install_approvals SET answer = ?, answered_by = ?, answered_at = ?, "values" = ? WHERE id = ?`,
+          `UPDATE install_approvals SET answer = ?, answered_by = ?, answered_at = ?, "values" = ?, secrets = ?
+           WHERE id = ?`,
         )
-        .run(answer, boundedLine(answeredBy), now, kept, id);
+        .run(answer, boundedLine(answeredBy), now, kept, given, id);
       if (!hasPendingApproval(this.#database, asked.requestId))
         changeRequest(this.#database, asked.requestId, { waiting_for: null });
       return this.get(id) ?? asked;
@@ -142,5 +147,6 @@ function toApproval(row: Row): InstallApproval {
     ...(row.answered_by === null ? {} : { answeredBy: String(row.answered_by) }),
     ...(row.answered_at === null ? {} : { answeredAt: Number(row.answered_at) }),
     ...(row.values === null ? {} : { values: JSON.parse(String(row.values)) as Record<string, string> }),
+    ...(row.secrets === null ? {} : { secrets: JSON.parse(String(row.secrets)) as string[] }),
   };
 }

@@ -162,6 +162,11 @@ export class QueueClient {
     return this.#changed(answered);
   }
 
+  /** Whether the steps of the request are being undone, or were. */
+  isUndone(id: string): Promise<boolean> {
+    return this.#run((thread) => thread.run('isUndone', id));
+  }
+
   /** A worker process has ended: another one takes its requests. */
   releaseOwner(worker: string): Promise<number> {
     return this.#changed(this.#run((thread) => thread.run('releaseOwner', worker, this.#now())));

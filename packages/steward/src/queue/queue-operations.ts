@@ -49,6 +49,7 @@ export type QueueOperations = {
   readonly confirmEnergy: (refs: readonly string[]) => Answer<void>;
   readonly releaseOwner: (worker: string, now: number) => Answer<number>;
   readonly pendingApprovals: () => Answer<InstallApproval[]>;
+  readonly isUndone: (id: string) => Answer<boolean>;
   readonly answerApproval: (id: string, reply: InstallReply) => Answer<InstallApproval>;
   readonly refresh: (question: RefreshQuestion) => Answer<Refreshed>;
   readonly markRead: (number: number) => Answer<void>;
@@ -73,6 +74,7 @@ export function createQueueOperations(database: WorkDatabase): QueueOperations {
     confirmEnergy: (refs) => answer(() => confirmEnergy(database, refs)),
     releaseOwner: (worker, now) => answer(() => queue.releaseOwner(worker, now)),
     pendingApprovals: () => answer(() => approvals.pending()),
+    isUndone: (id) => answer(() => queue.isUndone(id)),
     answerApproval: (id, reply) => answer(() => approvals.answer(id, reply)),
     markRead: (number) => answer(() => writeMessageCursor(database, number)),
     refresh: ({ after = readMessageCursor(database), limit, readTo, now }) =>

@@ -291,6 +291,12 @@ export class RequestQueue {
     setMode(this.#database, name, isOn);
   }
 
+  /** Whether its steps are being undone, or were: nothing may be added to it any more. */
+  isUndone(id: string): boolean {
+    const row = findRequest(this.#database, id);
+    return row === undefined || row.ending !== null || row.state === 'failed' || row.state === 'cancelled';
+  }
+
   status(id: string): RequestStatus | undefined {
     const row = findRequest(this.#database, id);
     return row === undefined ? undefined : toStatus(row);

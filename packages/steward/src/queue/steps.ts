@@ -67,6 +67,7 @@ const QUEUE_STEPS: readonly string[] = [
   );
   CREATE INDEX install_approvals_pending ON install_approvals (expires_at) WHERE answer IS NULL;
   `,
+  `ALTER TABLE install_approvals ADD COLUMN secrets TEXT;`,
 ];
 
 /** Opens the file with the tables of the steward. It blocks the thread that uses it: never the loop of the daemon. */

@@ -3,7 +3,7 @@
  * it to the config file. Each step is recorded; what is cancelled or fails leaves nothing behind.
  */
 import { TurnbuckleError } from 'turnbuckle';
-import { editServers, pinTestedTools, secretKey, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
+import { editServers, pinTestedTools, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
 import type { InputField } from '../install/entry-template.js';
 import { type Installed, install } from '../install/install.js';
 import { uninstall } from '../install/install-directory.js';
@@ -18,6 +18,7 @@ import { askPerson } from './ask.js';
 import type { ShownCandidate } from './candidates.js';
 import { readConfiguration } from './configured-server.js';
 import { findRecord } from './find-record.js';
+import { forgetSecrets, newSecretScope, secretNamesOf, waitForSecrets } from './own-secrets.js';
 import { chooseServerName } from './server-name.js';
 import type { WorkServices } from './services.js';
 import { testEntry } from './test-entry.js';
@@ -67,6 +68,7 @@ const plan: Step<WorkServices> = {
     const planned = await prepareInstall(record, {
       ...options,
       serverName,
+      secretScope: newSecretScope(),
       fetch: fetchPackages,
       npm,
       signal,
@@ -104,9 +106,15 @@ const approve: Step<WorkServices> = {
       fields: withDefaults(planned.inputs, given),
     });
     if (approval === undefined) return { waitFor: 'approval' };
-    const stored = await storedSecrets(planned, context.services);
+    const { secrets = [] } = approval;
+    const { vault } = context.services;
+    await waitForSecrets(planned.inputs, secrets, { vault, signal: context.signal, server: serverName });
     const granted = Object.keys(approval.values ?? {});
-    return { data: { values: { ...given, ...approval.values }, secrets: stored, granted } };
+    return { data: { values: { ...given, ...approval.values }, secrets, granted } };
+  },
+  undo: async (context) => {
+    const { inputs = [] } = dataOf(context).plan ?? {};
+    await forgetSecrets(secretNamesOf(inputs), context.services);
   },
 };
 
@@ -120,15 +128,6 @@ const withDefaults = (
       ? input
       : { ...input, default: given[input.name] ?? '' },
   );
-
-/** The names of secret inputs that are in the vault by now. */
-async function storedSecrets({ inputs }: InstallPlan, { vault }: WorkServices): Promise<string[]> {
-  const names: string[] = [];
-  for (const { name, isSecret, secretName } of inputs)
-    if (isSecret && secretName !== undefined && (await vault.get(secretKey(secretName))) !== undefined)
-      names.push(name);
-  return names;
-}
 
 const installPackage: Step<WorkServices> = {
   name: 'install',

@@ -1,12 +1,14 @@
 /** Removes a server from the user's file, and its package if the steward installed it. */
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { editServers } from 'turnbuckle/host';
+import { editServers, secretKey } from 'turnbuckle/host';
 import { uninstall } from '../install/install-directory.js';
 import type { RequestParams } from '../requests/request.js';
 import type { Step } from '../workers/step.js';
 import { askPerson } from './ask.js';
 import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
 import { diffEntries } from './entry-diff.js';
+import { forgetSecrets, ownSecretsOf } from './own-secrets.js';
 import type { WorkServices } from './services.js';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -49,10 +51,25 @@ const removeEntry: Step<WorkServices> = {
     const { serverName } = request.params as RequestParams<'remove_server'>;
     const { entry } = data as RemoveData;
     const { servers } = await readConfiguration(services);
-    if (entry !== undefined && !servers.has(serverName))
-      await editServers(services.work.configFile, [{ action: 'add', name: serverName, config: entry }]);
+    if (entry === undefined || servers.has(serverName)) return;
+    await requireParts(serverName, entry, services);
+    await editServers(services.work.configFile, [{ action: 'add', name: serverName, config: entry }]);
   },
 };
+
+/** The entry does not come back without what it needs to start. */
+async function requireParts(
+  server: string,
+  entry: Entry,
+  { work, vault }: Pick<WorkServices, 'work' | 'vault'>,
+): Promise<void> {
+  const directory = packageDirectoryOf(entry, work.packageRoot);
+  const isPackageGone = directory !== undefined && !existsSync(directory);
+  const names = ownSecretsOf(entry);
+  const secrets = await Promise.all(names.map((name) => vault.get(secretKey(name))));
+  if (isPackageGone || secrets.includes(undefined))
+    throw new Error(`server "${server}" stays removed: its package or its secrets were already deleted`);
+}
 
 const removePackage: Step<WorkServices> = {
   name: 'uninstall',
@@ -67,6 +84,8 @@ const removePackage: Step<WorkServices> = {
         (other) => packageDirectoryOf(other.entry, services.work.packageRoot) === directory,
       );
     if (directory !== undefined && !isShared) await uninstall(directory);
+    // Last: until then the removal can be undone.
+    await forgetSecrets(ownSecretsOf(entry), services);
     return { done: { serverName, uninstalled: directory !== undefined && !isShared } };
   },
 };
