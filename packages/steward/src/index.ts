@@ -17,3 +17,4 @@ export { PRIORITIES, parseRequest, type RequestKind, type StewardRequest } from 
 export type { RequestState, RequestStatus } from './requests/request-status.js';
 export type { ApprovalSubject } from './work/ask.js';
 export { type ShownCandidate, toShownCandidate } from './work/candidates.js';
+export { checkRequest } from './work/check-change.js';

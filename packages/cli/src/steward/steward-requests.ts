@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestKind, RequestState, RequestStatus, StewardMode } from '@turnbuckle/steward';
 import { TurnbuckleError } from 'turnbuckle';
-import { makeDirectory } from 'turnbuckle/host';
+import { type LoadedConfig, makeDirectory } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { loadCommandConfig } from '../session/command-runtime.js';
@@ -71,7 +71,9 @@ async function withDatabase<T>(
 ): Promise<T> {
   const stateDir = stateDirectoryOf(context);
   const file = join(stateDir, 'work.db');
-  const { openStewardDatabase, RequestQueue, parseRequest } = await import('@turnbuckle/steward');
+  const { checkRequest, openStewardDatabase, RequestQueue, parseRequest } = await import(
+    '@turnbuckle/steward'
+  );
   const open = async () => {
     makeDirectory(stateDir);
     return openStewardDatabase(file);
@@ -85,10 +87,11 @@ async function withDatabase<T>(
       hasDaemon: false,
       mode: queue()?.mode() ?? NEITHER,
       send: async (draft) => {
-        await requireEnabled(context);
+        const configuration = await requireEnabled(context);
         const now = Date.now();
         const timestamp = new Date(now).toISOString();
         const request = parseRequest({ ...draft, id: crypto.randomUUID(), timestamp });
+        checkRequest(request, configuration);
         database ??= await open();
         return new RequestQueue(database).enqueue(request, now).requestId;
       },
@@ -102,9 +105,9 @@ async function withDatabase<T>(
 }
 
 /** A daemon would not work on it. */
-async function requireEnabled(context: CommandContext): Promise<void> {
-  const { settings } = await loadCommandConfig(context);
-  if (settings.subAgentEnabled !== false) return;
+async function requireEnabled(context: CommandContext): Promise<LoadedConfig> {
+  const configuration = await loadCommandConfig(context);
+  if (configuration.settings.subAgentEnabled !== false) return configuration;
   throw new TurnbuckleError('CONFIG_INVALID', 'The steward is disabled, so nothing was queued.', {
     hint: 'Enable it: remove "subAgentEnabled": false from your configuration.',
   });

@@ -33,6 +33,15 @@ describe('requests without a daemon', () => {
     expect(again.stdout).toContain(`Cancelled ${id.slice(0, 8)}`);
   });
 
+  it('are not queued if the change would make an entry invalid', async () => {
+    const servers = { files: { command: 'node' } };
+    const { home } = await openStewardHome({ config: { servers } });
+    const words = ['steward', 'request', 'modify', 'files', 'changes.callTimeoutMs=soon'];
+    const asked = await turnbuckle(words, { home });
+    expect(asked).toMatchObject({ code: 13, stderr: expect.stringContaining('servers.files.callTimeoutMs') });
+    expect((await turnbuckle(['steward', 'list'], { home })).stdout).not.toContain('modify');
+  });
+
   it('are worked on when the daemon starts', async () => {
     const stage = await openStewardHome();
     const { home } = stage;

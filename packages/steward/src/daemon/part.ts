@@ -148,6 +148,7 @@ class StewardPart {
       workSettings: () => this.#workSettings(),
       inheritEnv: INHERITED,
       now: this.#options.now,
+      configuration: () => configured.config(),
       onMessage: (message) => {
         this.#messages.add({ type: message.type });
         publish('steward.message', message);

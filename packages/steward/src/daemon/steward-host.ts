@@ -5,11 +5,19 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { TurnbuckleError } from 'turnbuckle';
+import type { LoadedConfig } from 'turnbuckle/host';
 import type { InstallApproval } from '../queue/install-approvals.js';
 import { QueueClient } from '../queue/queue-client.js';
 import type { StewardMode } from '../queue/settings-table.js';
-import { type Priority, REQUEST_KINDS, type RequestKind, type StewardRequest } from '../requests/request.js';
+import {
+  type Priority,
+  parseRequest,
+  REQUEST_KINDS,
+  type RequestKind,
+  type StewardRequest,
+} from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
+import { checkRequest } from '../work/check-change.js';
 import type { WorkSettings } from '../work/services.js';
 import { STEPS_FILE } from '../work/steps-file.js';
 import { createWorkerPool, type WorkerPool, type WorkerTrouble } from '../workers/worker-pool.js';
@@ -20,6 +28,8 @@ export interface StewardHostOptions {
   readonly workers: () => number;
   /** Made anew for each pool. */
   readonly workSettings: () => Promise<WorkSettings>;
+  /** As it is in effect now. */
+  readonly configuration: () => Pick<LoadedConfig, 'servers'>;
   readonly onMessage: (message: StewardMessage) => void;
   readonly onTrouble: (trouble: WorkerTrouble) => void;
   readonly onFailure: (error: TurnbuckleError) => void;
@@ -86,6 +96,7 @@ export class StewardHost {
       timestamp: new Date((this.#options.now ?? Date.now)()).toISOString(),
       ...(requestedBy !== undefined && { requestedBy }),
     };
+    checkRequest(parseRequest(request), this.#options.configuration());
     const id = await this.queue.sendRequest(request);
     this.#wake();
     return id;

@@ -3,6 +3,7 @@ import { editServers, type ServerEdit } from 'turnbuckle/host';
 import type { RequestParams } from '../requests/request.js';
 import type { Step, StepContext } from '../workers/step.js';
 import { askPerson } from './ask.js';
+import { applyChanges, checkChanged } from './check-change.js';
 import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
 import { diffEntries } from './entry-diff.js';
 import type { WorkServices } from './services.js';
@@ -23,6 +24,7 @@ const approve: Step<WorkServices> = {
     requireOwnFile(server, services);
     const before = server.entry;
     const after = applyChanges(before, changes);
+    checkChanged(serverName, after);
     const diff = diffEntries(before, after);
     if (diff.length === 0) return { done: { serverName, diff } };
     const approval = askPerson(context, {
@@ -39,16 +41,11 @@ const approve: Step<WorkServices> = {
   },
 };
 
-/** Null removes a key. */
-function applyChanges(entry: Entry, changes: Entry): Entry {
-  const all = Object.entries({ ...entry, ...changes });
-  return Object.fromEntries(all.filter(([, value]) => value !== null));
-}
-
 const apply: Step<WorkServices> = {
   name: 'apply',
   run: async (context) => {
     const { serverName, before, after } = await readChange(context);
+    checkChanged(serverName, after);
     await write(context, after);
     return { done: { serverName, diff: diffEntries(before, after) } };
   },
