@@ -88,14 +88,18 @@ export async function removePartials(root: string): Promise<void> {
 
 /**
  * Removes an installed package, and what a killed installation of it left; any other directory is refused. Waits for an
- * installation that runs.
+ * installation that runs; `isNeeded` is asked while none can begin. False: nothing was removed.
  */
-export async function uninstall(directory: string): Promise<void> {
+export async function uninstall(
+  directory: string,
+  isNeeded: () => Promise<boolean> = async () => false,
+): Promise<boolean> {
   const partial = `${directory}${PARTIAL_SUFFIX}`;
-  if (!(await exists(directory)) && !(await exists(partial))) return;
-  const work = async (): Promise<void> => {
+  if (!(await exists(directory)) && !(await exists(partial))) return false;
+  const work = async (): Promise<boolean> => {
+    if (await isNeeded()) return false;
     await rm(partial, { recursive: true, force: true });
-    if (!(await exists(directory))) return;
+    if (!(await exists(directory))) return true;
     if ((await readManifest(directory)) === undefined)
       throw installError(
         'CONFIG_INVALID',
@@ -104,8 +108,9 @@ export async function uninstall(directory: string): Promise<void> {
       );
     await rename(directory, partial);
     await rm(partial, { recursive: true, force: true });
+    return true;
   };
-  await withFileLock(directory, work, { timeoutMs: REMOVAL_LOCK_MS });
+  return withFileLock(directory, work, { timeoutMs: REMOVAL_LOCK_MS });
 }
 
 const exists = async (path: string): Promise<boolean> =>

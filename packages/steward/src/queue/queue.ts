@@ -297,6 +297,17 @@ export class RequestQueue {
     return row === undefined || row.ending !== null || row.state === 'failed' || row.state === 'cancelled';
   }
 
+  /** What the finished steps of the other requests of a kind found, of those that are neither ended nor undone. */
+  dataOfOthers(id: string, kind: RequestKind): Array<Readonly<Record<string, unknown>>> {
+    return this.#database
+      .prepare(
+        `SELECT data FROM steward_requests
+         WHERE finished_at IS NULL AND ending IS NULL AND kind = ? AND id <> ?`,
+      )
+      .all(kind, id)
+      .map(({ data }) => JSON.parse(String(data)) as Record<string, unknown>);
+  }
+
   status(id: string): RequestStatus | undefined {
     const row = findRequest(this.#database, id);
     return row === undefined ? undefined : toStatus(row);

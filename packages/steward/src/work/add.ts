@@ -6,7 +6,7 @@ import { TurnbuckleError } from 'turnbuckle';
 import { editServers, pinTestedTools, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
 import type { InputField } from '../install/entry-template.js';
 import { type Installed, install } from '../install/install.js';
-import { uninstall } from '../install/install-directory.js';
+import { verifyInstalled } from '../install/install-directory.js';
 import type { InstallPlan } from '../install/install-plan.js';
 import { prepareInstall } from '../install/prepare-install.js';
 import { isRefusal } from '../install/refusal.js';
@@ -19,6 +19,7 @@ import type { ShownCandidate } from './candidates.js';
 import { readConfiguration } from './configured-server.js';
 import { findRecord } from './find-record.js';
 import { forgetSecrets, newSecretScope, secretNamesOf, waitForSecrets } from './own-secrets.js';
+import { uninstallUnused } from './package-use.js';
 import { chooseServerName } from './server-name.js';
 import type { WorkServices } from './services.js';
 import { testEntry } from './test-entry.js';
@@ -153,7 +154,7 @@ const installPackage: Step<WorkServices> = {
   },
   undo: async (context) => {
     const { directory } = dataOf(context).plan ?? {};
-    if (directory !== undefined && !(await isInUse(directory, context.services))) await uninstall(directory);
+    if (directory !== undefined) await uninstallUnused(directory, context.services);
   },
 };
 
@@ -164,14 +165,6 @@ function onlyInputs(
 ): Record<string, string> {
   const known = new Set(inputs.filter(({ isSecret }) => !isSecret).map(({ name }) => name));
   return Object.fromEntries(Object.entries(values).filter(([name]) => known.has(name)));
-}
-
-/** Another server may have been installed from the same package. */
-async function isInUse(directory: string, services: WorkServices): Promise<boolean> {
-  const { servers } = await readConfiguration(services);
-  return [...servers.values()].some(({ entry }) =>
-    JSON.stringify(entry).includes(JSON.stringify(directory).slice(1, -1)),
-  );
 }
 
 const test: Step<WorkServices> = {
@@ -230,6 +223,7 @@ const configure: Step<WorkServices> = {
     const { servers } = await readConfiguration(services);
     // A worker may have been ended after it had written the entry.
     const isWritten = JSON.stringify(servers.get(serverName)?.entry) === JSON.stringify(entry);
+    if (!isWritten && directory !== undefined) await requireUnchanged(serverName, directory, packageHash);
     // Before its tools can be called: what the server shows from then on is compared with what was tested.
     if (!isWritten && services.work.pins !== 'off') {
       const { stateDir } = services.work;
@@ -257,6 +251,16 @@ const configure: Step<WorkServices> = {
     await unpinTestedTools({ stateDir, server: serverName });
   },
 };
+
+/** A person may have taken days to answer since it was installed and tested. */
+async function requireUnchanged(server: string, directory: string, packageHash: string): Promise<void> {
+  const state = await verifyInstalled(directory, packageHash);
+  if (state.unchanged) return;
+  throw new TurnbuckleError('RESULT_INVALID', `Server "${server}" was not added: ${state.reason}.`, {
+    server,
+    hint: 'What is there now is not what was approved and tested. Send the request again.',
+  });
+}
 
 export const ADD_STEPS: ReadonlyArray<Step<WorkServices>> = [
   plan,

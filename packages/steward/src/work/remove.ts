@@ -1,14 +1,13 @@
 /** Removes a server from the user's file, and its package if the steward installed it. */
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
 import { editServers, secretKey } from 'turnbuckle/host';
-import { uninstall } from '../install/install-directory.js';
 import type { RequestParams } from '../requests/request.js';
 import type { Step } from '../workers/step.js';
 import { askPerson } from './ask.js';
 import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
 import { diffEntries } from './entry-diff.js';
 import { forgetSecrets, ownSecretsOf } from './own-secrets.js';
+import { packageDirectoryOf, uninstallUnused } from './package-use.js';
 import type { WorkServices } from './services.js';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -77,28 +76,11 @@ const removePackage: Step<WorkServices> = {
     const { serverName } = request.params as RequestParams<'remove_server'>;
     const { entry } = data as RemoveData;
     const directory = packageDirectoryOf(entry, services.work.packageRoot);
-    const { servers } = await readConfiguration(services);
-    const isShared =
-      directory !== undefined &&
-      [...servers.values()].some(
-        (other) => packageDirectoryOf(other.entry, services.work.packageRoot) === directory,
-      );
-    if (directory !== undefined && !isShared) await uninstall(directory);
+    const uninstalled = directory !== undefined && (await uninstallUnused(directory, services));
     // Last: until then the removal can be undone.
     await forgetSecrets(ownSecretsOf(entry), services);
-    return { done: { serverName, uninstalled: directory !== undefined && !isShared } };
+    return { done: { serverName, uninstalled } };
   },
 };
-
-/** The directory below the root that the entry runs a file of. */
-export function packageDirectoryOf(entry: Entry | undefined, root: string): string | undefined {
-  const args = Array.isArray(entry?.args) ? entry.args : [];
-  for (const word of [entry?.command, ...args]) {
-    if (typeof word !== 'string' || !word.startsWith(`${root}${sep}`)) continue;
-    const [first = ''] = relative(root, dirname(word)).split(sep);
-    if (first !== '' && first !== '..') return join(root, first);
-  }
-  return undefined;
-}
 
 export const REMOVE_STEPS: ReadonlyArray<Step<WorkServices>> = [approve, removeEntry, removePackage];

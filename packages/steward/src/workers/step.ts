@@ -8,6 +8,8 @@ export interface StewardServices {
   readonly now: () => number;
   /** What the daemon gave the worker: data, no functions. */
   readonly settings: unknown;
+  /** What the steps of other requests of a kind have found so far, of those that go on. */
+  dataOfOthers(kind: RequestKind): ReadonlyArray<Readonly<Record<string, unknown>>>;
   readonly approvals: {
     /** Asks once for each step: a step that runs again gets the same question, with its answer. */
     ask(question: Omit<InstallQuestion, 'requestId' | 'now'>): InstallApproval;
@@ -56,5 +58,5 @@ export type StepTable<Services extends StewardServices = StewardServices> = Read
 export interface StepModule {
   readonly steps: StepTable;
   /** Called once in each worker process; the approvals are bound to a request later. */
-  createServices?(base: Omit<StewardServices, 'approvals'>): Promise<object> | object;
+  createServices?(base: Omit<StewardServices, 'approvals' | 'dataOfOthers'>): Promise<object> | object;
 }

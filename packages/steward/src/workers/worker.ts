@@ -48,6 +48,7 @@ async function main(settings: WorkerSettings): Promise<void> {
   const servicesFor = (requestId: string): StewardServices => ({
     ...base,
     ...added,
+    dataOfOthers: (kind) => queue.dataOfOthers(requestId, kind),
     approvals: { ask: (question) => approvals.ask({ ...question, requestId, now: Date.now() }) },
   });
   while (!end.signal.aborted) {
