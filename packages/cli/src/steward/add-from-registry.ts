@@ -42,8 +42,8 @@ async function followAddition(context: CommandContext, { client, id }: Addition)
   for (;;) {
     const status = await followRequest(context, { requests, id }, isAsked);
     if (!isAsked(status)) return finish(context, status);
-    const pending = await fetchInstallApprovals(client, context);
-    const asked = pending.find((one) => one.requestId === id && !answered.has(one.id));
+    const pending = await fetchInstallApprovals(client, context, id);
+    const asked = pending.find((one) => !answered.has(one.id));
     // Answered elsewhere in this moment.
     if (asked === undefined) continue;
     if (!context.output.interactive) return leaveOpen(context, asked);

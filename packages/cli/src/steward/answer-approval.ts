@@ -5,12 +5,25 @@ import type { DaemonClient } from '../daemon/daemon-client.js';
 import type { PendingInstall } from './install-approval-lines.js';
 import { resolveShortId } from './short-id.js';
 
+interface ApprovalPage {
+  readonly approvals: readonly PendingInstall[];
+  readonly next?: string;
+}
+
+/** All of them, or those of one request. */
 export async function fetchInstallApprovals(
   client: DaemonClient,
   { signal }: Pick<CommandContext, 'signal'>,
+  requestId?: string,
 ): Promise<readonly PendingInstall[]> {
-  const path = '/api/steward/approvals';
-  return (await client.get<{ approvals: readonly PendingInstall[] }>(path, { signal })).approvals;
+  const found: PendingInstall[] = [];
+  const query = new URLSearchParams({ limit: '100', ...(requestId !== undefined && { request: requestId }) });
+  for (;;) {
+    const { approvals, next } = await client.get<ApprovalPage>(`/api/steward/approvals?${query}`, { signal });
+    found.push(...approvals);
+    if (next === undefined) return found;
+    query.set('after', next);
+  }
 }
 
 /** The one whose id is this, or begins like this. */

@@ -24,6 +24,12 @@ const LIST_QUERY = z.strictObject({
   state: z.optional(z.enum(REQUEST_STATES)),
   limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(500))),
 });
+const APPROVALS_QUERY = z.strictObject({
+  after: z.optional(z.string().check(z.maxLength(128))),
+  /** Only those of this request. */
+  request: z.optional(z.string().check(z.maxLength(128))),
+  limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(100))),
+});
 const CANCEL_BODY = z.strictObject({ reason: z.optional(z.string().check(z.maxLength(2_000))) });
 const ANSWER_BODY = z.strictObject({
   answer: z.enum(['yes', 'no']),
@@ -93,8 +99,12 @@ function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly A
       path: '/api/steward/approvals',
       access: 'admin',
       summary: 'List what the steward needs your approval for',
-      response: z.object({ approvals: z.array(APPROVAL) }),
-      handle: async () => ({ approvals: await requireHost(host).approvals() }),
+      query: APPROVALS_QUERY,
+      response: z.object({ approvals: z.array(APPROVAL), next: z.optional(z.string()) }),
+      handle: async (context) => {
+        const { request, ...page } = readQuery(context, APPROVALS_QUERY);
+        return { ...(await requireHost(host).approvals({ ...page, requestId: request })) };
+      },
     },
     {
       method: 'POST',
@@ -125,8 +135,8 @@ function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly A
 }
 
 async function findApproval(host: StewardHost, id: string): Promise<InstallApproval> {
-  const found = (await host.approvals()).find((approval) => approval.id === id);
-  if (found !== undefined) return found;
+  const found = host.isOpen ? await host.queue.approval(id) : undefined;
+  if (found !== undefined && found.answer === undefined) return found;
   throw new TurnbuckleError('PATH_UNKNOWN', `There is no pending approval "${id}".`, {
     hint: 'List what is pending: turnbuckle steward approvals',
   });
@@ -213,7 +223,7 @@ function createModeRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[] {
       handle: async () => {
         const steward = host();
         if (steward === undefined) return { enabled: false };
-        const pendingApprovals = (await steward.approvals()).length;
+        const pendingApprovals = await steward.countApprovals();
         return { enabled: true, ...steward.mode(), isActive: steward.isActive, pendingApprovals };
       },
     },

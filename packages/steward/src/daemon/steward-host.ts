@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { TurnbuckleError } from 'turnbuckle';
 import type { LoadedConfig } from 'turnbuckle/host';
-import type { InstallApproval } from '../queue/install-approvals.js';
+import type { ApprovalFilter, ApprovalPage } from '../queue/install-approvals.js';
 import { QueueClient } from '../queue/queue-client.js';
 import type { StewardMode } from '../queue/settings-table.js';
 import {
@@ -111,8 +111,12 @@ export class StewardHost {
     });
   }
 
-  async approvals(): Promise<InstallApproval[]> {
-    return this.#queue === undefined ? [] : this.#queue.pendingApprovals();
+  async approvals(filter: ApprovalFilter): Promise<ApprovalPage> {
+    return this.#queue === undefined ? { approvals: [] } : this.#queue.pendingApprovals(filter);
+  }
+
+  async countApprovals(): Promise<number> {
+    return this.#queue === undefined ? 0 : this.#queue.countApprovals();
   }
 
   mode(): StewardMode {

@@ -8,16 +8,12 @@ const MAX_MESSAGE_LENGTH = 64 * 1_024;
 const MAX_TEXT_LENGTH = 2_000;
 
 /** The value as JSON; RESPONSE_TOO_LARGE if it is too long, INTERNAL if JSON does not have it. */
-export function boundedJson(value: unknown, what: string): string {
+export function boundedJson(value: unknown, what: string, maxLength = MAX_LENGTH): string {
   const text = toJson(value);
-  if (text.length <= MAX_LENGTH) return text;
-  throw new TurnbuckleError(
-    'RESPONSE_TOO_LARGE',
-    `${what} is larger than ${MAX_LENGTH} characters of JSON.`,
-    {
-      hint: 'Ask for less, such as fewer search results.',
-    },
-  );
+  if (text.length <= maxLength) return text;
+  throw new TurnbuckleError('RESPONSE_TOO_LARGE', `${what} is larger than ${maxLength} characters of JSON.`, {
+    hint: 'Ask for less, such as fewer search results or smaller changes.',
+  });
 }
 
 /** The data of a message as JSON. What is too long is left out: the status of the request has it. */

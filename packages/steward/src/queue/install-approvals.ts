@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Row, WorkDatabase } from '@turnbuckle/store';
 import type { RequestError } from '../requests/request-status.js';
 import { boundedJson, boundedLine } from './bounded-json.js';
-import { approvalClosed, unknownApproval } from './queue-errors.js';
-import { changeRequest, errorJson, hasPendingApproval } from './request-table.js';
+import { approvalClosed, tooManyApprovals, unknownApproval } from './queue-errors.js';
+import { changeRequest, errorJson, findRequest, hasPendingApproval } from './request-table.js';
 
 /** `withdrawn`: the request ended before somebody answered. */
 export type InstallAnswer = 'yes' | 'no' | 'expired' | 'withdrawn';
@@ -45,7 +45,30 @@ export interface InstallReply {
   readonly now: number;
 }
 
-const MAX_PENDING = 1_000;
+export interface ApprovalFilter {
+  /** The id of the last one of the page before. */
+  readonly after?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** At most 100. */
+  readonly limit?: number | undefined;
+}
+
+export interface ApprovalPage {
+  /** The oldest first. */
+  readonly approvals: readonly InstallApproval[];
+  /** For `after`: more follow. */
+  readonly next?: string | undefined;
+}
+
+/** Of the JSON text of the subject, and of the fields. */
+const MAX_PART_LENGTH = 64 * 1_024;
+const MAX_LISTED = 100;
+const USUAL_LISTED = 50;
+/** Of the JSON text of a page, unless its first approval alone is longer. */
+const MAX_PAGE_LENGTH = 1_024 * 1_024;
+/** One that asks without end must not hide the questions of others. */
+const MAX_OPEN_OF_CALLER = 20;
+const MAX_OPEN_OF_OWNER = 500;
 
 export class InstallApprovals {
   readonly #database: WorkDatabase;
@@ -54,19 +77,25 @@ export class InstallApprovals {
     this.#database = database;
   }
 
-  /** Idempotent for the step of a request: a step that runs again gets the first question, with its answer. */
+  /**
+   * Idempotent for the step of a request: a step that runs again gets the first question, with its answer. OVERLOADED if
+   * the caller of the request has too many open ones.
+   */
   ask({ requestId, step, subject, fields, now, expiresAt }: InstallQuestion): InstallApproval {
-    const [shown, inputs] = [boundedJson(subject, 'The subject'), boundedJson(fields, 'The list of fields')];
+    const shown = boundedJson(subject, 'What the install approval would show', MAX_PART_LENGTH);
+    const inputs = boundedJson(fields, 'The list of fields of the install approval', MAX_PART_LENGTH);
     return this.#database.transaction(() => {
-      this.#database
-        .prepare(
-          `INSERT OR IGNORE INTO install_approvals
-             (id, request_id, step, subject, fields, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(randomUUID(), requestId, step, shown, inputs, now, expiresAt);
-      const [row] = this.#database
+      const known = this.#database
         .prepare('SELECT * FROM install_approvals WHERE request_id = ? AND step = ?')
-        .all(requestId, step);
+        .all(requestId, step)[0];
+      if (known !== undefined) return toApproval(known);
+      this.#requireRoom(requestId);
+      const [row] = this.#database
+        .prepare(
+          `INSERT INTO install_approvals (id, request_id, step, subject, fields, created_at, expires_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+        )
+        .all(randomUUID(), requestId, step, shown, inputs, now, expiresAt);
       return toApproval(row ?? {});
     });
   }
@@ -98,12 +127,56 @@ export class InstallApprovals {
     return row === undefined ? undefined : toApproval(row);
   }
 
-  /** The oldest first. */
-  pending(): InstallApproval[] {
-    return this.#database
-      .prepare('SELECT * FROM install_approvals WHERE answer IS NULL ORDER BY created_at LIMIT ?')
-      .all(MAX_PENDING)
-      .map(toApproval);
+  /** How many nobody has answered. */
+  countPending(): number {
+    const [row] = this.#database
+      .prepare('SELECT COUNT(*) AS count FROM install_approvals WHERE answer IS NULL')
+      .all();
+    return Number(row?.count ?? 0);
+  }
+
+  /** A page of those that nobody has answered. */
+  pending({ after, requestId, limit = USUAL_LISTED }: ApprovalFilter = {}): ApprovalPage {
+    const used = [
+      { sql: 'rowid > (SELECT rowid FROM install_approvals WHERE id = ?)', value: after },
+      { sql: 'request_id = ?', value: requestId },
+    ].flatMap(({ sql, value }) => (value === undefined ? [] : [{ sql, value }]));
+    const where = ['answer IS NULL', ...used.map(({ sql }) => sql)].join(' AND ');
+    const most = Math.min(Math.max(1, limit), MAX_LISTED);
+    const found = this.#database
+      .prepare(`SELECT rowid AS row FROM install_approvals WHERE ${where} ORDER BY rowid LIMIT ?`)
+      .all(...used.map(({ value }) => value), most + 1);
+    const approvals = this.#read(found.slice(0, most).map(({ row }) => Number(row)));
+    const next = approvals.length < found.length ? approvals.at(-1)?.id : undefined;
+    return { approvals, ...(next !== undefined && { next }) };
+  }
+
+  /** As many of these rows as fit into a page, at least one. */
+  #read(rowIds: readonly number[]): InstallApproval[] {
+    const read = this.#database.prepare('SELECT * FROM install_approvals WHERE rowid = ?');
+    const approvals: InstallApproval[] = [];
+    let left = MAX_PAGE_LENGTH;
+    for (const rowId of rowIds) {
+      const [row = {}] = read.all(rowId);
+      left -= String(row.subject).length + String(row.fields).length;
+      if (left < 0 && approvals.length > 0) break;
+      approvals.push(toApproval(row));
+    }
+    return approvals;
+  }
+
+  #requireRoom(requestId: string): void {
+    // Requests of the owner have no caller.
+    const caller = String(findRequest(this.#database, requestId)?.requested_by ?? '');
+    const [row] = this.#database
+      .prepare(
+        `SELECT COUNT(*) AS open FROM install_approvals JOIN steward_requests
+           ON steward_requests.id = install_approvals.request_id
+         WHERE install_approvals.answer IS NULL AND coalesce(steward_requests.requested_by, '') = ?`,
+      )
+      .all(caller);
+    const most = caller === '' ? MAX_OPEN_OF_OWNER : MAX_OPEN_OF_CALLER;
+    if (Number(row?.open) >= most) throw tooManyApprovals(caller, most);
   }
 
   /** The requests of approvals that nobody answered in time fail; a worker undoes their steps. Returns how many expired. */

@@ -8,7 +8,7 @@ import type { TurnbuckleError } from 'turnbuckle';
 import { toTurnbuckleError } from 'turnbuckle/host';
 import { parseRequest, type StewardRequest } from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
-import type { InstallApproval, InstallReply } from './install-approvals.js';
+import type { ApprovalFilter, ApprovalPage, InstallApproval, InstallReply } from './install-approvals.js';
 import type { SpentEnergy } from './ledger.js';
 import type { ListFilter } from './queue.js';
 import { type Answer, type QueueOperations, unwrap } from './queue-operations.js';
@@ -152,8 +152,17 @@ export class QueueClient {
     return this.#setMode('stopped', true);
   }
 
-  pendingApprovals(): Promise<InstallApproval[]> {
-    return this.#run((thread) => thread.run('pendingApprovals'));
+  /** A page of those that nobody has answered. */
+  pendingApprovals(filter: ApprovalFilter = {}): Promise<ApprovalPage> {
+    return this.#run((thread) => thread.run('pendingApprovals', filter));
+  }
+
+  countApprovals(): Promise<number> {
+    return this.#run((thread) => thread.run('countApprovals'));
+  }
+
+  approval(id: string): Promise<InstallApproval | undefined> {
+    return this.#run((thread) => thread.run('approval', id));
   }
 
   /** Once, and before it expires: otherwise ARGUMENTS_INVALID. */

@@ -25,3 +25,10 @@ export const approvalClosed = (id: string, why: string): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', `The install approval "${id}" ${why}.`, {
     hint: 'The answer was not recorded. Send the request again if the server is still needed.',
   });
+
+export const tooManyApprovals = (caller: string, limit: number): TurnbuckleError =>
+  new TurnbuckleError(
+    'OVERLOADED',
+    `Not asked: ${caller === '' ? 'the owner' : `"${caller}"`} has ${limit} open install approvals, which is the limit.`,
+    { hint: 'Answer some of them, and send the request again: turnbuckle steward approvals' },
+  );

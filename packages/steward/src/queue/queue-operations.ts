@@ -4,7 +4,13 @@ import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { toTurnbuckleError } from 'turnbuckle/host';
 import type { StewardRequest } from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
-import { type InstallApproval, InstallApprovals, type InstallReply } from './install-approvals.js';
+import {
+  type ApprovalFilter,
+  type ApprovalPage,
+  type InstallApproval,
+  InstallApprovals,
+  type InstallReply,
+} from './install-approvals.js';
 import { confirmEnergy, type SpentEnergy, unconfirmedEnergy } from './ledger.js';
 import { prune } from './prune.js';
 import { type ListFilter, RequestQueue } from './queue.js';
@@ -48,8 +54,10 @@ export type QueueOperations = {
   readonly unconfirmedEnergy: () => Answer<SpentEnergy[]>;
   readonly confirmEnergy: (refs: readonly string[]) => Answer<void>;
   readonly releaseOwner: (worker: string, now: number) => Answer<number>;
-  readonly pendingApprovals: () => Answer<InstallApproval[]>;
   readonly isUndone: (id: string) => Answer<boolean>;
+  readonly pendingApprovals: (filter: ApprovalFilter) => Answer<ApprovalPage>;
+  readonly countApprovals: () => Answer<number>;
+  readonly approval: (id: string) => Answer<InstallApproval | undefined>;
   readonly answerApproval: (id: string, reply: InstallReply) => Answer<InstallApproval>;
   readonly refresh: (question: RefreshQuestion) => Answer<Refreshed>;
   readonly markRead: (number: number) => Answer<void>;
@@ -73,8 +81,10 @@ export function createQueueOperations(database: WorkDatabase): QueueOperations {
     unconfirmedEnergy: () => answer(() => unconfirmedEnergy(database)),
     confirmEnergy: (refs) => answer(() => confirmEnergy(database, refs)),
     releaseOwner: (worker, now) => answer(() => queue.releaseOwner(worker, now)),
-    pendingApprovals: () => answer(() => approvals.pending()),
     isUndone: (id) => answer(() => queue.isUndone(id)),
+    pendingApprovals: (filter) => answer(() => approvals.pending(filter)),
+    countApprovals: () => answer(() => approvals.countPending()),
+    approval: (id) => answer(() => approvals.get(id)),
     answerApproval: (id, reply) => answer(() => approvals.answer(id, reply)),
     markRead: (number) => answer(() => writeMessageCursor(database, number)),
     refresh: ({ after = readMessageCursor(database), limit, readTo, now }) =>

@@ -21,10 +21,10 @@ describe('a request that waits for an approval', () => {
     expect(queue.status(id)).toMatchObject({ state: 'in_progress', waitingFor: 'approval' });
     expect(claim()).toBeUndefined();
     expect(queue.hasActiveWork()).toBe(false);
-    expect(approvals.pending()).toEqual([asked]);
+    expect(approvals.pending().approvals).toEqual([asked]);
     const reply = { answer: 'yes', answeredBy: 'owner', values: { ROOT: '/srv' }, now: 50 } as const;
     expect(approvals.answer(asked.id, reply)).toMatchObject({ ...QUESTION, answer: 'yes', answeredAt: 50 });
-    expect(approvals.pending()).toEqual([]);
+    expect(approvals.pending().approvals).toEqual([]);
     expect(queue.status(id)).not.toHaveProperty('waitingFor');
     expect(mustClaim('w2').data).toEqual({ plan: 1 });
     // The step asks again, and gets the answer.
@@ -73,7 +73,7 @@ describe('a request that waits for an approval', () => {
   it('needs no answer any more when it is cancelled', async () => {
     const { queue, approvals, mustClaim, id, asked } = await openParked();
     queue.requestCancel(id, '', 5);
-    expect(approvals.pending()).toEqual([]);
+    expect(approvals.pending().approvals).toEqual([]);
     expect(() => approvals.answer(asked.id, { answer: 'yes', answeredBy: 'owner', now: 6 })).toThrow(
       /its request has ended/,
     );
@@ -101,5 +101,37 @@ describe('an install approval', () => {
     expect(() => approvals.answer('unknown', { ...reply, now: 0 })).toThrow(
       expect.objectContaining({ code: 'PATH_UNKNOWN' }),
     );
+  });
+
+  it('is refused if it is too large to be shown, and stored nowhere', async () => {
+    const { queue, approvals, mustClaim } = await openQueue();
+    const { requestId } = queue.enqueue(makeRequest(), 0);
+    mustClaim();
+    const question = { requestId, step: 's', fields: [], now: 0, expiresAt: 9 };
+    const subject = { details: ['x'.repeat(64 * 1_024)] };
+    expect(() => approvals.ask({ ...question, subject })).toThrow(
+      expect.objectContaining({ code: 'RESPONSE_TOO_LARGE', message: expect.stringContaining('65536') }),
+    );
+    expect(approvals.countPending()).toBe(0);
+  });
+
+  it('is refused for a caller with too many open ones, and for no other one', async () => {
+    const { queue, approvals } = await openQueue();
+    const ask = (requestedBy?: string): InstallApproval => {
+      const { requestId } = queue.enqueue(makeRequest({}, { ...(requestedBy && { requestedBy }) }), 0);
+      return approvals.ask({ ...QUESTION, requestId, now: 0, expiresAt: 9 });
+    };
+    const [first] = Array.from({ length: 20 }, () => ask('eager'));
+    expect(() => ask('eager')).toThrow(
+      expect.objectContaining({ code: 'OVERLOADED', message: expect.stringContaining('"eager" has 20') }),
+    );
+    // The same question again is no other one.
+    const again = { ...QUESTION, requestId: String(first?.requestId), now: 1, expiresAt: 9 };
+    expect(approvals.ask(again).id).toBe(first?.id);
+    ask('other');
+    ask();
+    approvals.answer(String(first?.id), { answer: 'no', answeredBy: 'owner', now: 1 });
+    ask('eager');
+    expect(approvals.countPending()).toBe(22);
   });
 });

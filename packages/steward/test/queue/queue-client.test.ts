@@ -170,7 +170,7 @@ describe('the client of the queue', () => {
     const second = mustClaim('w2', Date.now());
     approvals.ask({ requestId, step: 's', subject: 1, fields: [], now: 0, expiresAt: Date.now() });
     queue.park(second.claim, { now: 0 });
-    await waitUntil(() => approvals.pending().length === 0);
+    await waitUntil(() => approvals.pending().approvals.length === 0);
     expect(mustClaim('w3', Date.now()).ending).toBe('fail');
   });
 

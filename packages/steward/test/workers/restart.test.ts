@@ -29,7 +29,7 @@ describe('a restart', () => {
     for (const id of running)
       await waitUntil(() => pool.readLog(id).filter(({ step }) => step === 'work').length === 2);
     for (const id of running) await pool.client.cancelRequest(id, '');
-    const [asked] = approvals.pending();
+    const [asked] = approvals.pending().approvals;
     await pool.client.answerApproval(asked?.id ?? '', { answer: 'yes', answeredBy: 'owner' });
     for (const id of [parked, queued]) expect((await pool.ended(id)).state).toBe('completed');
     for (const id of running) expect((await pool.ended(id)).state).toBe('cancelled');
