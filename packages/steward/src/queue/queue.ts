@@ -212,9 +212,9 @@ export class RequestQueue {
     }));
   }
 
-  /** What it waited for has happened: a worker may claim it. */
-  unpark(id: string): void {
-    changeRequest(this.#database, id, { waiting_for: null });
+  /** Energy of a step that goes on. */
+  spend(claim: Claim, recorded: Pick<Recorded, 'now' | 'energy'>): RecordOutcome {
+    return this.#record(claim, { ...recorded, evenIfEnding: true }, () => ({}));
   }
 
   /** Before the steps are undone because one failed: a worker that goes on after this one undoes them, too. */

@@ -6,6 +6,7 @@ import type { RecordOutcome, RequestQueue } from '../queue/queue.js';
 import type { ClaimedRequest } from '../queue/request-row.js';
 import type { RequestError } from '../requests/request-status.js';
 import type { ClaimWatch } from './claim-watch.js';
+import { meter } from './meter.js';
 import { ProgressReports } from './progress-reports.js';
 import type { Step, StepContext, StepResult, StewardServices } from './step.js';
 import { baseCost, durationCost } from './step-cost.js';
@@ -77,7 +78,7 @@ class Run {
 
   async #runStep(step: Step, index: number): Promise<StepEnd> {
     const { watch } = this.#options;
-    const startedAt = performance.now();
+    const stopMeter = this.#meter(step.name);
     const context = this.#context(watch.stepSignal, index);
     const running = begin(() => step.run(context)).then(
       (result): StepEnd => ({ result }),
@@ -85,7 +86,7 @@ class Run {
     );
     const end = await settleSoon(running, watch.stepSignal, SETTLE_MS);
     this.#reports.clear();
-    this.#spend(step.name, durationCost(performance.now() - startedAt));
+    stopMeter();
     return end ?? { isStuck: true };
   }
 
@@ -145,19 +146,20 @@ class Run {
 
   async #undoFrom(last: number): Promise<RunEnd> {
     const { steps, watch } = this.#options;
-    const startedAt = performance.now();
+    const stopMeter = this.#meter('undo');
     const problems: string[] = [];
     for (let index = last; index >= 0; index -= 1) {
       const step = steps[index];
       if (step?.undo === undefined) continue;
       const problem = await this.#undoStep(step, index);
       if (watch.undoSignal.aborted) {
+        stopMeter();
         if (watch.interruption !== 'lost') await this.#release();
         return problem === 'stuck' ? 'stuck' : 'released';
       }
       if (problem !== undefined) problems.push(`"${step.name}" (${problem})`);
     }
-    this.#spend('undo', durationCost(performance.now() - startedAt));
+    stopMeter();
     await this.#finishUndo(problems);
     return 'released';
   }
@@ -194,6 +196,22 @@ class Run {
     const outcome = await retryWhileBusy(() => store({ now: services.now(), energy: this.#energy }));
     if (outcome === 'recorded') this.#energy = [];
     return outcome;
+  }
+
+  /** What takes long is charged while it runs: whoever regulates the steward by its energy sees it in time. */
+  #meter(what: string): () => void {
+    const { queue, services } = this.#options;
+    let parts = 0;
+    return meter((ms, isLast) => {
+      this.#spend(isLast ? what : `${what}.${parts++}`, durationCost(ms));
+      if (isLast) return;
+      try {
+        const outcome = queue.spend(this.#claimed.claim, { now: services.now(), energy: this.#energy });
+        if (outcome === 'recorded') this.#energy = [];
+      } catch {
+        // Busy: it is recorded with the next part, or with the end of the step.
+      }
+    });
   }
 
   #spend(what: string, amount: number): void {

@@ -79,12 +79,6 @@ describe('a request that waits for an approval', () => {
     );
     expect(mustClaim('w2').ending).toBe('cancel');
   });
-
-  it('can be unparked', async () => {
-    const { queue, claim, id } = await openParked();
-    queue.unpark(id);
-    expect(claim()?.request.id).toBe(id);
-  });
 });
 
 describe('an install approval', () => {

@@ -49,6 +49,22 @@ describe('workers', () => {
     expect([...pool.pids]).toEqual([]);
   });
 
+  it('charge a long step while it runs, and its time once', async () => {
+    const { client, startPool, started, ended, queue } = await openPool();
+    startPool(1);
+    const begun = performance.now();
+    const id = await client.sendRequest(makeRequest({ ms: 5_000 }));
+    await started(id, 'prepare');
+    // A base of 2, and 2 a second for the first two seconds.
+    await waitUntil(() => (queue.status(id)?.energyConsumed ?? 0) > 5);
+    expect(queue.status(id)).toMatchObject({ state: 'in_progress', progress: 0 });
+    const early = queue.takeEnergy();
+    await client.cancelRequest(id, 'seen enough');
+    const { energyConsumed } = await ended(id);
+    expect(early + queue.takeEnergy()).toBeCloseTo(energyConsumed, 6);
+    expect(energyConsumed).toBeLessThan(2 + (performance.now() - begun) / 500);
+  });
+
   it('share requests: each has one owner at a time and one effect, although one worker is killed', async () => {
     const { queue, startPool, ended, readLog, hasEffect, troubles } = await openPool();
     const requests = Array.from({ length: 60 }, () => makeRequest({ ms: 5 }));
