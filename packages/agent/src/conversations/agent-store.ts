@@ -24,7 +24,7 @@ export interface OpenStoreOptions extends RecoverOptions {
 
 const OPERATIONS: ReadonlyArray<keyof StoreOperations> = [
   'addMessage',
-  'addNote',
+  'addNews',
   'addReply',
   'commitReview',
   'commitStep',
@@ -39,10 +39,10 @@ const OPERATIONS: ReadonlyArray<keyof StoreOperations> = [
   'find',
   'history',
   'linkRequest',
-  'linkedRequests',
   'list',
   'messagesAfter',
   'openCalls',
+  'newsReadTo',
   'overview',
   'recordEnergy',
   'select',

@@ -74,6 +74,13 @@ export interface Overview {
   readonly lastActivity: number;
 }
 
+/** About a request to the steward. */
+export interface StewardNote {
+  readonly requestId: string;
+  readonly text: string;
+}
+
+const NEWS_FACT = 'steward-news-read-to';
 const MAX_HISTORY = 200;
 const MAX_OVERVIEW = 10_000;
 /** Ended conversations are removed after this time. */
@@ -161,16 +168,23 @@ export class ConversationStore {
     });
   }
 
-  /** News about a request to the steward, for the conversation that made it. */
-  addNote(requestId: string, text: string, at: number): string | undefined {
+  /** News about requests to the steward, for the conversations that made them, and how far they were read. Returns those. */
+  addNews(news: readonly StewardNote[], readTo: number, at: number): readonly string[] {
     return this.#database.transaction(() => {
-      const [row] = this.#all('SELECT conversation FROM agent_requests WHERE id = ?', [requestId]);
-      const before = row && this.find(String(row.conversation));
-      if (before === undefined) return undefined;
-      this.#append(before.id, { kind: 'note', text }, at);
-      this.#save(withNote(before, at));
-      return before.id;
+      this.#setFact(NEWS_FACT, String(readTo));
+      return news.flatMap(({ requestId, text }) => {
+        const [row] = this.#all('SELECT conversation FROM agent_requests WHERE id = ?', [requestId]);
+        const before = row && this.find(String(row.conversation));
+        if (before === undefined) return [];
+        this.#append(before.id, { kind: 'note', text }, at);
+        this.#save(withNote(before, at));
+        return [before.id];
+      });
     });
+  }
+
+  newsReadTo(): number {
+    return Number(this.fact(NEWS_FACT) ?? 0);
   }
 
   /** The conversation asked the steward for something. */
@@ -180,12 +194,6 @@ export class ConversationStore {
         requestId,
         conversation,
       ]),
-    );
-  }
-
-  linkedRequests(): readonly string[] {
-    return this.#all('SELECT id FROM agent_requests ORDER BY rowid DESC LIMIT 1000', []).map(({ id }) =>
-      String(id),
     );
   }
 
@@ -306,9 +314,7 @@ export class ConversationStore {
   }
 
   setFact(name: string, value: string): void {
-    this.#database.transaction(() =>
-      this.#run('INSERT OR REPLACE INTO agent_facts (name, value) VALUES (?, ?)', [name, value]),
-    );
+    this.#database.transaction(() => this.#setFact(name, value));
   }
 
   /** Removes what ended long ago, and adds up old energy. */
@@ -324,6 +330,10 @@ export class ConversationStore {
   }
 
   // --- inside ----------------------------------------------------------------------------------------
+
+  #setFact(name: string, value: string): void {
+    this.#run('INSERT OR REPLACE INTO agent_facts (name, value) VALUES (?, ?)', [name, value]);
+  }
 
   /** With the energy that the conversation has used. */
   #record(row: Consumption): boolean {

@@ -1,32 +1,44 @@
 /** What the loop needs of the steward. It tells the steward nothing about energy. */
 
+export const NEWS_TYPES = ['completion', 'error', 'tool_available'] as const;
+
 export interface StewardNews {
+  readonly number: number;
   readonly type: string;
   readonly requestId: string;
   readonly data: unknown;
 }
 
+export interface StewardReport {
+  /** About requests of the caller, in order: a part of them if there are many. */
+  readonly news: readonly StewardNews[];
+  /** The number of the last message that was looked at. */
+  readonly readTo: number;
+  /** All rows that were not confirmed. They may be returned again; `ref` is unique. */
+  readonly energy: ReadonlyArray<{
+    readonly ref: string;
+    readonly thousandths: number;
+    /** When it was used, in milliseconds since 1970. */
+    readonly at: number;
+  }>;
+  /** Whether requests wait for a worker or have one: of anybody, and of the caller. */
+  readonly hasWork: boolean;
+  readonly hasOwnWork: boolean;
+}
+
 export interface StewardLink {
-  sendRequest(request: {
-    readonly type: string;
-    readonly params: Readonly<Record<string, unknown>>;
-    readonly priority: string;
-  }): Promise<string>;
-  /** Messages since the last poll. Must return at once. */
-  pollMessages(): readonly StewardNews[];
-  /** Energy since the last poll, in units. What was polled is lost if the process dies before it is recorded. */
-  getSubAgentEnergyConsumption(): Promise<number> | number;
-  /**
-   * The same in two steps, for exact accounts across crashes: all rows that were not confirmed, and which of them are
-   * recorded now. Rows may be returned again; `ref` is unique.
-   */
-  unconfirmedEnergy?(): Promise<ReadonlyArray<{ readonly ref: string; readonly thousandths: number }>>;
-  confirmEnergy?(refs: readonly string[]): Promise<void>;
-  hasActiveWork(): boolean;
-  getStatus(id: string): Promise<unknown>;
-  cancelRequest(id: string, reason: string): Promise<unknown>;
-  /** No new steps start, and the running ones stop; `resume` repeats them. */
-  pause(): Promise<void>;
+  /** `after`: the number of the last message that was read. */
+  poll(question: {
+    readonly caller: string;
+    /** What the agent should know at once; progress it can ask for. */
+    readonly types: typeof NEWS_TYPES;
+    readonly after: number;
+  }): Promise<StewardReport>;
+  /** These are recorded. */
+  confirmEnergy(refs: readonly string[]): Promise<void>;
+  /** Of the requests of the caller, no new steps start, and the running ones stop; `resume` repeats them. */
+  pause(caller: string): Promise<void>;
   resume(): Promise<void>;
-  cancelAll?(): Promise<void>;
+  /** Cancels the requests of the caller. */
+  cancelAllOf(caller: string, reason: string): Promise<void>;
 }

@@ -1,24 +1,22 @@
-/** Polls the steward in each cycle: its news, its energy, and whether its work may go on. Never blocks the loop. */
-import { toThousandths } from 'turnbuckle/light';
+/** Polls the steward in each cycle: its news, its energy, and whether its own requests may go on. Never blocks the loop. */
 import { cut, MAX_OUTPUT_CHARACTERS } from '../conversations/message.js';
-import type { Consumption } from '../energy/ledger.js';
 import type { LoopParts } from './loop-parts.js';
-import type { StewardLink, StewardNews } from './steward-link.js';
+import { NEWS_TYPES, type StewardLink, type StewardNews, type StewardReport } from './steward-link.js';
 import { decideSteward, type StewardAction } from './steward-rule.js';
 
 /** A steward that does not respond by then is polled again in a later cycle. */
 const MAX_WAIT_MS = 250;
-const MAX_NEWS = 100;
 /** Cancelling takes a moment. */
 const CANCEL_AGAIN_MS = 10_000;
 const PAUSED_FACT = 'steward-paused';
-/** What the agent should know at once; progress it can ask for. */
-const NOTED = new Set(['completion', 'error', 'tool_available']);
+const NO_WORK = { hasWork: false, hasOwnWork: false };
 
 export class StewardWatch {
   readonly #parts: LoopParts;
   readonly #steward: StewardLink | undefined;
   #isPaused: boolean | undefined;
+  #work: Pick<StewardReport, 'hasWork' | 'hasOwnWork'> = NO_WORK;
+  #readTo: number | undefined;
   #polling: Promise<void> | undefined;
   #acting: Promise<void> | undefined;
   #cancelledAt: number | undefined;
@@ -28,8 +26,9 @@ export class StewardWatch {
     this.#steward = parts.steward;
   }
 
+  /** As it was at the last poll. */
   get hasWork(): boolean {
-    return this.#steward?.hasActiveWork() ?? false;
+    return this.#work.hasWork;
   }
 
   get isPaused(): boolean {
@@ -52,14 +51,15 @@ export class StewardWatch {
     await orSoon(this.#polling);
   }
 
-  /** Applies the rule for low energy. */
+  /** Applies the rule for low energy, to what the agent has asked for itself. */
   async regulate(level: number): Promise<void> {
     const steward = this.#steward;
     if (steward === undefined || this.#acting !== undefined) return;
     this.#isPaused ??= (await this.#parts.store.run('fact', PAUSED_FACT)) === 'yes';
     const { regulator, lowEnergy: way } = this.#parts.config();
-    const facts = { level, floor: regulator.floor, hasWork: this.hasWork, isPaused: this.isPaused, way };
-    const action = decideSteward(facts);
+    const { isPaused } = this;
+    const { hasOwnWork: hasWork } = this.#work;
+    const action = decideSteward({ level, floor: regulator.floor, hasWork, isPaused, way });
     if (action === 'continue' || (action === 'cancel' && this.#wasJustCancelled())) return;
     this.#acting = this.#act(steward, action)
       .then(() => this.#parts.publish('agent.steward', { action, level }))
@@ -70,62 +70,66 @@ export class StewardWatch {
     await orSoon(this.#acting);
   }
 
+  /** Until all news are read. */
   async #poll(steward: StewardLink): Promise<void> {
-    const news = steward.pollMessages().slice(0, MAX_NEWS);
-    for (const one of news) if (NOTED.has(one.type)) await this.#note(one);
-    if (steward.unconfirmedEnergy !== undefined && steward.confirmEnergy !== undefined) {
-      const rows = await steward.unconfirmedEnergy();
-      await this.#record(rows.map(({ ref, thousandths }) => ({ ref: `steward:${ref}`, thousandths })));
-      if (rows.length > 0) await steward.confirmEnergy(rows.map(({ ref }) => ref));
-      return;
+    const { store, config } = this.#parts;
+    this.#readTo ??= await store.run('newsReadTo');
+    for (let isDone = false; !isDone; ) {
+      const { caller } = config();
+      const report = await steward.poll({ caller, types: NEWS_TYPES, after: this.#readTo });
+      const { news, energy, readTo } = report;
+      this.#work = report;
+      await this.#record(steward, energy);
+      await this.#note(news, readTo);
+      this.#readTo = readTo;
+      isDone = news.length === 0;
     }
-    const thousandths = toThousandths(await steward.getSubAgentEnergyConsumption());
-    if (thousandths > 0) await this.#record([{ ref: `steward:poll-${this.#parts.createId()}`, thousandths }]);
   }
 
-  async #record(rows: readonly Pick<Consumption, 'ref' | 'thousandths'>[]): Promise<void> {
-    const at = this.#parts.clock.now();
-    if (rows.length === 0) return;
-    await this.#parts.store.run(
+  async #record(steward: StewardLink, energy: StewardReport['energy']): Promise<void> {
+    const { store, clock } = this.#parts;
+    const at = clock.now();
+    if (energy.length === 0) return;
+    const rows = energy.map(({ ref, thousandths }) => ({ ref: `steward:${ref}`, thousandths }));
+    await store.run(
       'recordEnergy',
       rows.map((row) => ({ ...row, source: 'steward', at })),
     );
+    await steward.confirmEnergy(energy.map(({ ref }) => ref));
   }
 
-  async #note({ type, requestId, data }: StewardNews): Promise<void> {
-    const { store, runtime, clock, publish } = this.#parts;
+  async #note(news: readonly StewardNews[], readTo: number): Promise<void> {
+    const { store, clock, publish } = this.#parts;
+    if (news.length === 0) return;
+    const notes = news.map((one) => ({ requestId: one.requestId, text: this.#noteOf(one) }));
+    for (const conversation of await store.run('addNews', notes, readTo, clock.now()))
+      publish('agent.conversation', { conversation });
+  }
+
+  #noteOf({ type, requestId, data }: StewardNews): string {
     const text = cut(JSON.stringify(data) ?? '', MAX_OUTPUT_CHARACTERS);
-    const note = cut(`Request ${requestId}: ${type}. ${String(runtime.redact(text))}`, MAX_OUTPUT_CHARACTERS);
-    const conversation = await store.run('addNote', requestId, note, clock.now());
-    if (conversation !== undefined) publish('agent.conversation', { conversation });
+    const redacted = String(this.#parts.runtime.redact(text));
+    return cut(`Request ${requestId}: ${type}. ${redacted}`, MAX_OUTPUT_CHARACTERS);
   }
 
   /** That it was paused is stored first: a process that dies must not leave it paused forever. */
   async #act(steward: StewardLink, action: StewardAction): Promise<void> {
+    const { caller } = this.#parts.config();
     if (action === 'resume') {
       await steward.resume();
       await this.#setPaused(false);
     } else if (action === 'pause') {
       await this.#setPaused(true);
-      await steward.pause();
-    } else await this.#cancel(steward);
+      await steward.pause(caller);
+    } else {
+      this.#cancelledAt = this.#parts.clock.now();
+      await steward.cancelAllOf(caller, 'the agent has too little energy');
+    }
   }
 
   #wasJustCancelled(): boolean {
     const { clock } = this.#parts;
     return this.#cancelledAt !== undefined && clock.now() - this.#cancelledAt < CANCEL_AGAIN_MS;
-  }
-
-  async #cancel(steward: StewardLink): Promise<void> {
-    this.#cancelledAt = this.#parts.clock.now();
-    if (steward.cancelAll !== undefined) return steward.cancelAll();
-    const requests = await this.#parts.store.run('linkedRequests');
-    for (const id of requests)
-      await steward.cancelRequest(id, 'The agent has too little energy.').catch(() => {});
-    // What the agent did not ask for cannot be cancelled one by one.
-    if (!steward.hasActiveWork()) return;
-    await this.#setPaused(true);
-    await steward.pause();
   }
 
   async #setPaused(isPaused: boolean): Promise<void> {

@@ -173,14 +173,11 @@ describe('while the steward works', () => {
   it('a message is answered in the next cycle, even if the steward does not respond', async () => {
     const never = new Promise<never>(() => {});
     const steward: StewardLink = {
-      sendRequest: () => never,
-      pollMessages: () => [],
-      getSubAgentEnergyConsumption: () => never,
-      hasActiveWork: () => true,
-      getStatus: () => never,
-      cancelRequest: () => never,
+      poll: () => never,
+      confirmEnergy: () => never,
       pause: () => never,
       resume: () => never,
+      cancelAllOf: () => never,
     };
     const { say, replies, json } = await start({ steward: () => steward });
     const before = (await json<{ cycles: number }>('/agent/stats')).cycles;

@@ -13,21 +13,16 @@ export const readRows = (file) =>
 
 export function openSteward(file) {
   return {
-    sendRequest: async () => 'r',
-    pollMessages: () => [],
-    getSubAgentEnergyConsumption: () => 0,
-    unconfirmedEnergy: async () => {
-      appendFileSync(file, `${JSON.stringify({ ref: randomUUID(), thousandths: 7 })}\n`);
+    poll: async ({ after }) => {
+      appendFileSync(file, `${JSON.stringify({ ref: randomUUID(), thousandths: 7, at: Date.now() })}\n`);
       const rows = readRows(file);
       const confirmed = new Set(rows.flatMap(({ confirmed: refs = [] }) => refs));
-      return rows.filter(({ ref }) => ref !== undefined && !confirmed.has(ref));
+      const energy = rows.filter(({ ref }) => ref !== undefined && !confirmed.has(ref));
+      return { news: [], readTo: after, energy, hasWork: true, hasOwnWork: true };
     },
     confirmEnergy: async (refs) => appendFileSync(file, `${JSON.stringify({ confirmed: refs })}\n`),
-    hasActiveWork: () => true,
-    getStatus: async () => ({}),
-    cancelRequest: async () => ({}),
     pause: async () => {},
     resume: async () => {},
-    cancelAll: async () => {},
+    cancelAllOf: async () => {},
   };
 }

@@ -32,24 +32,20 @@ function busySteward(perSecond: number, log: string[]) {
     let [at, isPaused, isCancelled, row] = [clock.now, false, false, 0];
     const rows = new Map<string, number>();
     return {
-      sendRequest: async () => 'r',
-      pollMessages: () => [],
-      getSubAgentEnergyConsumption: () => 0,
-      unconfirmedEnergy: async () => {
+      poll: async ({ after }) => {
         const amount = isPaused || isCancelled ? 0 : Math.floor((clock.now - at) * perSecond);
         at = clock.now;
         spent.thousandths += amount;
         if (amount > 0) row += 1;
         if (amount > 0) rows.set(`row-${row}`, amount);
-        return [...rows].map(([ref, thousandths]) => ({ ref, thousandths }));
+        const energy = [...rows].map(([ref, thousandths]) => ({ ref, thousandths, at }));
+        const hasWork = !isCancelled;
+        return { news: [], readTo: after, energy, hasWork, hasOwnWork: hasWork };
       },
       // Every other confirmation is lost: the rows come again.
       confirmEnergy: async (refs) => {
         if (row % 2 === 0) for (const ref of refs) rows.delete(ref);
       },
-      hasActiveWork: () => !isCancelled,
-      getStatus: async () => ({}),
-      cancelRequest: async () => ({}),
       pause: async () => {
         log.push('pause');
         isPaused = true;
@@ -58,7 +54,7 @@ function busySteward(perSecond: number, log: string[]) {
         log.push('resume');
         isPaused = false;
       },
-      cancelAll: async () => {
+      cancelAllOf: async () => {
         log.push('cancel');
         isCancelled = true;
       },

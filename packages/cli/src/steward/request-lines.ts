@@ -94,9 +94,11 @@ function showReport({ verdict, tools, findings, sandboxed }: TestReport, output:
 }
 
 /** That nothing is worked on at the moment. */
-export function noteMode({ paused, stopped }: StewardMode, output: Output): void {
+export function noteMode({ paused, stopped, heldCaller }: StewardMode, output: Output): void {
   if (stopped) output.note('The steward is stopped. Start it: turnbuckle steward start');
   else if (paused) output.note('The steward is paused. Resume it: turnbuckle steward resume');
+  if (heldCaller !== undefined)
+    output.note(`"${showLine(heldCaller, 60)}" has paused its own requests until it has more energy.`);
 }
 
 export const noteWithoutDaemon = (output: Output): void =>

@@ -33,8 +33,9 @@ export async function findSteward(context: CommandContext): Promise<RunningStewa
       return undefined;
     });
   if (answer === undefined) return undefined;
-  const { enabled, paused = false, stopped = false, pendingApprovals = 0 } = answer;
-  if (enabled === true) return { client, mode: { paused, stopped }, pendingApprovals };
+  const { enabled, paused = false, stopped = false, heldCaller, pendingApprovals = 0 } = answer;
+  const mode = { paused, stopped, ...(heldCaller !== undefined && { heldCaller }) };
+  if (enabled === true) return { client, mode, pendingApprovals };
   throw new TurnbuckleError('PATH_UNKNOWN', 'The steward is disabled.', {
     hint: 'Enable it: remove "subAgentEnabled": false from your configuration.',
   });

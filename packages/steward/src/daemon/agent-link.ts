@@ -1,75 +1,57 @@
-/** The steward as the agent of the daemon uses it: nothing of it waits, and nothing tells the steward about energy. */
-import type { SpentEnergy } from '../queue/ledger.js';
-import type { Priority, RequestKind } from '../requests/request.js';
-import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
+/** The steward as the agent of the daemon uses it. Nothing tells the steward about energy. */
+import type { AgentReport } from '../queue/agent-report.js';
+import type { MessageType, StewardMessage } from '../requests/request-status.js';
 import type { StewardHost } from './steward-host.js';
 
 export interface AgentLink {
-  sendRequest(request: {
-    readonly type: string;
-    readonly params: Readonly<Record<string, unknown>>;
-    readonly priority: string;
-  }): Promise<string>;
-  pollMessages(): readonly StewardMessage[];
-  getSubAgentEnergyConsumption(): number;
-  unconfirmedEnergy(): Promise<readonly SpentEnergy[]>;
+  /** `after`: the number of the last news that the caller has read. */
+  poll(question: {
+    readonly caller: string;
+    readonly types: readonly MessageType[];
+    readonly after: number;
+  }): Promise<AgentReport>;
   confirmEnergy(refs: readonly string[]): Promise<void>;
-  hasActiveWork(): boolean;
-  getStatus(id: string): Promise<RequestStatus | undefined>;
-  cancelRequest(id: string, reason: string): Promise<RequestStatus>;
-  pause(): Promise<void>;
+  /** Only what the caller has asked for itself. */
+  pause(caller: string): Promise<void>;
   resume(): Promise<void>;
-  cancelAll(): Promise<void>;
+  cancelAllOf(caller: string, reason: string): Promise<void>;
 }
 
-const MAX_KEPT_MESSAGES = 1_000;
-const MAX_CANCELLED = 500;
+/** What tells the link how far the daemon has followed the messages of the steward. */
+export interface FollowedMessages {
+  /** News are handed over up to this one. */
+  followed(message: StewardMessage): void;
+  /** News from this message on are kept back until the work has ended. */
+  keepBack(message: StewardMessage, work: Promise<void>): void;
+}
 
-/** `host`: the steward while it is on. Give `onMessage` what the steward reports. */
-export function createAgentLink(host: () => StewardHost | undefined): AgentLink & {
-  onMessage(message: StewardMessage): void;
-} {
-  let messages: StewardMessage[] = [];
-  const required = (): StewardHost => {
-    const found = host();
-    if (found === undefined) throw new Error('The steward is disabled.');
-    return found;
-  };
+const NOTHING = { news: [], energy: [], hasWork: false, hasOwnWork: false } as const;
+
+/** `host`: the steward while it is on. */
+export function createAgentLink(host: () => StewardHost | undefined): AgentLink & FollowedMessages {
+  let lastFollowed: number | undefined;
+  const keptBack = new Set<number>();
+  const upTo = (): number | undefined => (keptBack.size === 0 ? lastFollowed : Math.min(...keptBack) - 1);
   /** Without a request there is no queue, and none is created. */
   const opened = (): StewardHost['queue'] | undefined => {
     const found = host();
     return found?.isOpen === true ? found.queue : undefined;
   };
   return {
-    onMessage: (message) => {
-      messages.push(message);
-      if (messages.length > MAX_KEPT_MESSAGES) messages.shift();
+    followed: ({ number }) => {
+      lastFollowed = number;
     },
-    pollMessages: () => {
-      const polled = messages;
-      messages = [];
-      return polled;
+    keepBack: ({ number }, work) => {
+      keptBack.add(number);
+      void work.finally(() => keptBack.delete(number));
     },
-    sendRequest: ({ type, params, priority }) =>
-      required().request({
-        // Checked with the whole request.
-        type: type as RequestKind,
-        params,
-        priority: priority as Priority,
-      }),
-    getSubAgentEnergyConsumption: () => opened()?.getSubAgentEnergyConsumption() ?? 0,
-    unconfirmedEnergy: async () => (await opened()?.unconfirmedEnergy()) ?? [],
+    poll: async (question) =>
+      (await opened()?.agentReport({ ...question, upTo: upTo() })) ?? { ...NOTHING, readTo: question.after },
     confirmEnergy: async (refs) => opened()?.confirmEnergy(refs),
-    hasActiveWork: () => host()?.isActive === true,
-    getStatus: async (id) => opened()?.getStatus(id),
-    cancelRequest: (id, reason) => required().queue.cancelRequest(id, reason),
-    pause: async () => opened()?.pause(),
-    resume: async () => opened()?.resume(),
-    cancelAll: async () => {
-      const { queue } = required();
-      const open = await queue.listRequests({ states: ['queued', 'in_progress'], limit: MAX_CANCELLED });
-      for (const { requestId } of open)
-        await queue.cancelRequest(requestId, 'the agent has too little energy');
+    pause: async (caller) => opened()?.holdCaller(caller),
+    resume: async () => opened()?.holdCaller(undefined),
+    cancelAllOf: async (caller, reason) => {
+      await opened()?.cancelAllOf(caller, reason);
     },
   };
 }

@@ -98,8 +98,6 @@ class StewardPart {
   readonly #context: PartContext<StewardEvents>;
   readonly #link = createAgentLink(() => this.host);
   readonly #messages: ReturnType<PartContext['metrics']['counter']>;
-  /** New servers that are being connected, by request. */
-  readonly #preparing = new Map<string, Promise<void>>();
   #settingsText = '';
 
   constructor(options: StewardPartOptions, context: PartContext<StewardEvents>) {
@@ -152,7 +150,9 @@ class StewardPart {
       onMessage: (message) => {
         this.#messages.add({ type: message.type });
         publish('steward.message', message);
-        this.#tellAgent(message);
+        // The agent hears of a new server when it can call its tools.
+        if (message.type === 'tool_available') this.#link.keepBack(message, this.#connect(message));
+        this.#link.followed(message);
       },
       onTrouble: ({ worker, how, stderr }) =>
         report({
@@ -210,18 +210,6 @@ class StewardPart {
       .tools()
       .slice(0, MAX_KNOWN_TOOLS)
       .map(({ name, server, tool }) => ({ name, server, tool }));
-  }
-
-  /** The agent hears of a new server when it can call its tools; later news of that request follow. */
-  #tellAgent(message: StewardMessage): void {
-    const { type, requestId } = message;
-    if (type === 'tool_available') {
-      const ready = this.#connect(message).finally(() => this.#preparing.delete(requestId));
-      this.#preparing.set(requestId, ready);
-    }
-    const preparing = this.#preparing.get(requestId);
-    if (preparing === undefined) this.#link.onMessage(message);
-    else void preparing.then(() => this.#link.onMessage(message));
   }
 
   /** Its tools were pinned before it was configured: only what was tested is used without another approval. */

@@ -5,6 +5,7 @@ import { secretKey, type Vault } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { InputField } from '../install/entry-template.js';
 import type { InstallApproval } from '../queue/install-approvals.js';
+import type { StewardMode } from '../queue/settings-table.js';
 import { PRIORITIES, REQUEST_KINDS } from '../requests/request.js';
 import { REQUEST_STATES } from '../requests/request-status.js';
 import type { StewardHost } from './steward-host.js';
@@ -38,6 +39,13 @@ const ANSWER_BODY = z.strictObject({
 });
 const STATUS = z.looseObject({ requestId: z.string(), state: z.enum(REQUEST_STATES) });
 const APPROVAL = z.looseObject({ id: z.string(), requestId: z.string() });
+
+const MODE = z.object({
+  paused: z.boolean(),
+  stopped: z.boolean(),
+  /** The name of the agent that has paused its own requests. */
+  heldCaller: z.optional(z.string()),
+});
 
 export function createStewardRoutes(options: StewardRoutesOptions): readonly ApiRoute[] {
   return [...createRequestRoutes(options), ...createApprovalRoutes(options), ...createModeRoutes(options)];
@@ -205,12 +213,12 @@ function createModeRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[] {
         access: 'admin',
         summary: MODE_SUMMARIES[mode],
         body: EMPTY_OBJECT,
-        response: z.object({ paused: z.boolean(), stopped: z.boolean() }),
+        response: MODE,
         handle: async (context) => {
           await readOptionalJson(context, EMPTY_OBJECT);
           const { queue } = requireHost(host);
           await queue[mode]();
-          return queue.mode();
+          return { ...queue.mode() };
         },
       }),
     ),
@@ -223,12 +231,25 @@ function createModeRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[] {
       handle: async () => {
         const steward = host();
         if (steward === undefined) return { enabled: false };
+        const mode = steward.mode();
         const pendingApprovals = await steward.countApprovals();
-        return { enabled: true, ...steward.mode(), isActive: steward.isActive, pendingApprovals };
+        return {
+          enabled: true,
+          ...mode,
+          pausedBy: holdersOf(mode),
+          isActive: steward.isActive,
+          pendingApprovals,
+        };
       },
     },
   ];
 }
+
+/** The agent pauses only its own requests. */
+const holdersOf = ({ paused, heldCaller }: StewardMode): readonly string[] => [
+  ...(paused ? ['owner'] : []),
+  ...(heldCaller === undefined ? [] : ['agent']),
+];
 
 const MODE_SUMMARIES = {
   pause: 'Pause the steward; running steps are interrupted and repeated later',

@@ -1,5 +1,5 @@
 /** Messages of the steward and the energy that it has spent: rows that are added with a change of a request, and read once. */
-import type { WorkDatabase } from '@turnbuckle/store';
+import type { Value, WorkDatabase } from '@turnbuckle/store';
 import type { MessageType, StewardMessage } from '../requests/request-status.js';
 import { messageJson } from './bounded-json.js';
 import { toUnits } from './request-row.js';
@@ -44,14 +44,16 @@ export function takeEnergy(database: WorkDatabase): number {
 export interface SpentEnergy {
   readonly ref: string;
   readonly thousandths: number;
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** What was spent and not taken, in the order in which it was spent. */
 export const unconfirmedEnergy = (database: WorkDatabase): SpentEnergy[] =>
   database
-    .prepare('SELECT ref, amount FROM energy_spent WHERE taken = 0 ORDER BY number LIMIT ?')
+    .prepare('SELECT ref, amount, at FROM energy_spent WHERE taken = 0 ORDER BY number LIMIT ?')
     .all(MAX_ENTRIES)
-    .map(({ ref, amount }) => ({ ref: String(ref), thousandths: Number(amount) }));
+    .map(({ ref, amount, at }) => ({ ref: String(ref), thousandths: Number(amount), at: Number(at) }));
 
 /** These are recorded elsewhere now: they are not returned again. */
 export function confirmEnergy(database: WorkDatabase, refs: readonly string[]): void {
@@ -80,9 +82,18 @@ export function addMessages(
 
 /** In order, from the first with a higher number. */
 export function messagesAfter(database: WorkDatabase, number: number, limit: number): StewardMessage[] {
-  return database
-    .prepare('SELECT * FROM steward_messages WHERE number > ? ORDER BY number LIMIT ?')
-    .all(number, Math.min(Math.max(1, limit), MAX_MESSAGES))
+  const sql = 'SELECT * FROM steward_messages WHERE number > ? ORDER BY number LIMIT ?';
+  return readMessages(database, sql, [number, Math.min(Math.max(1, limit), MAX_MESSAGES)]);
+}
+
+export const readMessages = (
+  database: WorkDatabase,
+  sql: string,
+  values: readonly Value[],
+): StewardMessage[] =>
+  database
+    .prepare(sql)
+    .all(...values)
     .map((row) => ({
       number: Number(row.number),
       type: String(row.type) as MessageType,
@@ -90,4 +101,3 @@ export function messagesAfter(database: WorkDatabase, number: number, limit: num
       data: JSON.parse(String(row.data)) as unknown,
       at: new Date(Number(row.at)).toISOString(),
     }));
-}

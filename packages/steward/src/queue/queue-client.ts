@@ -8,12 +8,12 @@ import type { TurnbuckleError } from 'turnbuckle';
 import { toTurnbuckleError } from 'turnbuckle/host';
 import { parseRequest, type StewardRequest } from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
+import type { AgentQuestion, AgentReport } from './agent-report.js';
 import type { ApprovalFilter, ApprovalPage, InstallApproval, InstallReply } from './install-approvals.js';
-import type { SpentEnergy } from './ledger.js';
 import type { ListFilter } from './queue.js';
 import { type Answer, type QueueOperations, unwrap } from './queue-operations.js';
 import type { QueueThreadData } from './queue-thread.js';
-import type { StewardMode } from './settings-table.js';
+import type { ModeName, StewardMode } from './settings-table.js';
 import { UnstoredRequests } from './unstored-requests.js';
 
 export interface QueueClientOptions {
@@ -93,6 +93,10 @@ export class QueueClient {
     return this.#changed(this.#run((thread) => thread.run('cancel', id, reason, this.#now())));
   }
 
+  async cancelAllOf(caller: string, reason: string): Promise<number> {
+    return this.#changed(this.#run((thread) => thread.run('cancelAllOf', caller, reason, this.#now())));
+  }
+
   /** The messages since the last poll, in order. After a restart, it goes on where it was. */
   pollMessages(): StewardMessage[] {
     const messages = this.#messages;
@@ -114,9 +118,9 @@ export class QueueClient {
     return energy;
   }
 
-  /** The same in two steps, so that no crash in between loses or doubles any of it. */
-  unconfirmedEnergy(): Promise<SpentEnergy[]> {
-    return this.#run((thread) => thread.run('unconfirmedEnergy'));
+  /** For the agent of the daemon. Energy is confirmed when it is recorded, so that no crash loses or doubles any of it. */
+  agentReport(question: AgentQuestion): Promise<AgentReport> {
+    return this.#run((thread) => thread.run('agentReport', question));
   }
 
   confirmEnergy(refs: readonly string[]): Promise<void> {
@@ -140,6 +144,13 @@ export class QueueClient {
 
   resume(): Promise<void> {
     return this.#setMode('paused', false);
+  }
+
+  /** The same for the requests of one caller, on its own behalf; undefined: they go on. */
+  async holdCaller(caller: string | undefined): Promise<void> {
+    await this.#changed(this.#run((thread) => thread.run('holdCaller', caller)));
+    const { paused, stopped } = this.#mode;
+    this.#mode = { paused, stopped, ...(caller !== undefined && { heldCaller: caller }) };
   }
 
   /** Lets workers work again after `stop`. */
@@ -205,7 +216,7 @@ export class QueueClient {
     }
   }
 
-  async #setMode(name: keyof StewardMode, isOn: boolean): Promise<void> {
+  async #setMode(name: ModeName, isOn: boolean): Promise<void> {
     await this.#changed(this.#run((thread) => thread.run('setMode', name, isOn)));
     this.#mode = { ...this.#mode, [name]: isOn };
   }

@@ -4,6 +4,7 @@ import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { toTurnbuckleError } from 'turnbuckle/host';
 import type { StewardRequest } from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
+import { type AgentQuestion, type AgentReport, agentReport } from './agent-report.js';
 import {
   type ApprovalFilter,
   type ApprovalPage,
@@ -11,10 +12,10 @@ import {
   InstallApprovals,
   type InstallReply,
 } from './install-approvals.js';
-import { confirmEnergy, type SpentEnergy, unconfirmedEnergy } from './ledger.js';
+import { confirmEnergy } from './ledger.js';
 import { prune } from './prune.js';
 import { type ListFilter, RequestQueue } from './queue.js';
-import { readMessageCursor, type StewardMode, writeMessageCursor } from './settings-table.js';
+import { type ModeName, readMessageCursor, type StewardMode, writeMessageCursor } from './settings-table.js';
 
 export interface RefreshQuestion {
   /** The number of the last message that is known; undefined: the last one that was read before a restart. */
@@ -48,10 +49,11 @@ export type QueueOperations = {
   readonly list: (filter: ListFilter) => Answer<RequestStatus[]>;
   readonly messagesAfter: (number: number, limit: number) => Answer<StewardMessage[]>;
   readonly cancel: (id: string, reason: string, now: number) => Answer<RequestStatus>;
-  readonly setMode: (name: keyof StewardMode, isOn: boolean) => Answer<void>;
-  readonly mode: () => Answer<StewardMode>;
+  readonly cancelAllOf: (caller: string, reason: string, now: number) => Answer<number>;
+  readonly setMode: (name: ModeName, isOn: boolean) => Answer<void>;
+  readonly holdCaller: (caller: string | undefined) => Answer<void>;
   readonly takeEnergy: () => Answer<number>;
-  readonly unconfirmedEnergy: () => Answer<SpentEnergy[]>;
+  readonly agentReport: (question: AgentQuestion) => Answer<AgentReport>;
   readonly confirmEnergy: (refs: readonly string[]) => Answer<void>;
   readonly releaseOwner: (worker: string, now: number) => Answer<number>;
   readonly isUndone: (id: string) => Answer<boolean>;
@@ -75,10 +77,11 @@ export function createQueueOperations(database: WorkDatabase): QueueOperations {
     list: (filter) => answer(() => queue.list(filter)),
     messagesAfter: (number, limit) => answer(() => queue.messagesAfter(number, limit)),
     cancel: (id, reason, now) => answer(() => queue.requestCancel(id, reason, now)),
+    cancelAllOf: (caller, reason, now) => answer(() => queue.cancelAllOf(caller, reason, now)),
     setMode: (name, isOn) => answer(() => queue.setMode(name, isOn)),
-    mode: () => answer(() => queue.mode()),
+    holdCaller: (caller) => answer(() => queue.holdCaller(caller)),
     takeEnergy: () => answer(() => queue.takeEnergy()),
-    unconfirmedEnergy: () => answer(() => unconfirmedEnergy(database)),
+    agentReport: (question) => answer(() => agentReport(database, question)),
     confirmEnergy: (refs) => answer(() => confirmEnergy(database, refs)),
     releaseOwner: (worker, now) => answer(() => queue.releaseOwner(worker, now)),
     isUndone: (id) => answer(() => queue.isUndone(id)),

@@ -10,6 +10,7 @@ import type {
   RequestStatus,
   StewardMessage,
 } from '../requests/request-status.js';
+import { hasActiveWork } from './agent-report.js';
 import { boundedJson, boundedLine } from './bounded-json.js';
 import {
   addEnergy,
@@ -41,7 +42,7 @@ import {
   RELEASED,
   withdrawApprovals,
 } from './request-table.js';
-import { readMode, type StewardMode, setMode } from './settings-table.js';
+import { holdCaller, type ModeName, readMode, type StewardMode, setMode } from './settings-table.js';
 
 const MAX_OPEN_REQUESTS = 1_000;
 const MAX_LISTED = 500;
@@ -79,7 +80,8 @@ export interface ClaimState {
   readonly ending: Ending | undefined;
   /** Why it fails, if its steps have to be undone for that. */
   readonly error: RequestError | undefined;
-  readonly mode: StewardMode;
+  /** It must not go on now: its owner or the agent has paused it, or the steward is stopped. */
+  readonly isHalted: boolean;
 }
 
 export interface ListFilter {
@@ -125,15 +127,16 @@ export class RequestQueue {
   /** The most urgent, then oldest request that no worker has. While paused: only what has to be undone. */
   claim({ worker, kinds, leaseMs, now }: ClaimOptions): ClaimedRequest | undefined {
     releaseExpired(this.#database, now);
-    const { paused, stopped } = this.mode();
+    const { paused, stopped, heldCaller = '' } = this.mode();
     if (stopped) return undefined;
     const candidate = `SELECT number FROM steward_requests
       WHERE finished_at IS NULL AND owner IS NULL AND waiting_for IS NULL
         AND kind IN (SELECT value FROM json_each(?)) ${paused ? 'AND ending IS NOT NULL' : ''}
+        AND (ending IS NOT NULL OR requested_by IS NULL OR requested_by <> ?)
       ORDER BY ending IS NULL, priority DESC, number LIMIT 1`;
     const among = JSON.stringify(kinds);
     // Polled often: without work nothing is locked.
-    if (this.#database.prepare(candidate).all(among).length === 0) return undefined;
+    if (this.#database.prepare(candidate).all(among, heldCaller).length === 0) return undefined;
     const [row] = this.#database
       .prepare(
         `UPDATE steward_requests
@@ -141,7 +144,7 @@ export class RequestQueue {
            message = CASE WHEN attempt = 0 THEN 'Started.' ELSE message END
          WHERE number = (${candidate}) RETURNING *`,
       )
-      .all(worker, now + leaseMs, among);
+      .all(worker, now + leaseMs, among, heldCaller);
     return row === undefined ? undefined : toClaimed(row);
   }
 
@@ -156,8 +159,10 @@ export class RequestQueue {
 
   check(claim: Claim): ClaimState {
     // Asked often: without its data, which may be large.
-    const row = findClaimed(this.#database, claim, 'ending, error');
-    return { isOwned: row !== undefined, ...toEnding(row ?? {}), mode: this.mode() };
+    const row = findClaimed(this.#database, claim, 'ending, error, requested_by');
+    const { paused, stopped, heldCaller } = this.mode();
+    const isHeld = heldCaller !== undefined && row?.requested_by === heldCaller;
+    return { isOwned: row !== undefined, ...toEnding(row ?? {}), isHalted: paused || stopped || isHeld };
   }
 
   /** Progress within a step. */
@@ -273,6 +278,18 @@ export class RequestQueue {
     });
   }
 
+  /** All that the caller has asked for. Returns how many there were. */
+  cancelAllOf(caller: string, reason: string, now: number): number {
+    const open = this.#database
+      .prepare(
+        `SELECT id FROM steward_requests
+         WHERE finished_at IS NULL AND ending IS NULL AND requested_by = ? LIMIT ?`,
+      )
+      .all(caller, MAX_LISTED);
+    for (const { id } of open) this.requestCancel(String(id), reason, now);
+    return open.length;
+  }
+
   /** The worker has ended: its requests go on with another one. Returns how many there were. */
   releaseOwner(worker: string, now: number): number {
     return releaseOwner(this.#database, worker, now);
@@ -287,7 +304,7 @@ export class RequestQueue {
     return readMode(this.#database);
   }
 
-  setMode(name: keyof StewardMode, isOn: boolean): void {
+  setMode(name: ModeName, isOn: boolean): void {
     setMode(this.#database, name, isOn);
   }
 
@@ -306,6 +323,11 @@ export class RequestQueue {
       )
       .all(kind, id)
       .map(({ data }) => JSON.parse(String(data)) as Record<string, unknown>);
+  }
+
+  /** The agent pauses what it has asked for itself; undefined: it goes on. */
+  holdCaller(caller: string | undefined): void {
+    holdCaller(this.#database, caller);
   }
 
   status(id: string): RequestStatus | undefined {
@@ -337,12 +359,8 @@ export class RequestQueue {
     return takeEnergy(this.#database);
   }
 
-  /** Whether a request waits for a worker or has one. One that waits for a person is no work. */
   hasActiveWork(): boolean {
-    const active = this.#database.prepare(
-      'SELECT 1 FROM steward_requests WHERE finished_at IS NULL AND waiting_for IS NULL LIMIT 1',
-    );
-    return active.all().length > 0;
+    return hasActiveWork(this.#database);
   }
 
   #record(

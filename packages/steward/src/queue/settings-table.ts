@@ -1,18 +1,31 @@
 /** Settings of the whole steward that outlive a restart. */
 import type { WorkDatabase } from '@turnbuckle/store';
 
-/** Work is done while it is neither paused nor stopped. */
+/** Work is done while the owner has neither paused nor stopped it. */
 export interface StewardMode {
   readonly paused: boolean;
   readonly stopped: boolean;
+  /** The agent of this name has paused its own requests. It cannot pause others, nor resume what the owner has paused. */
+  readonly heldCaller?: string;
 }
+
+export type ModeName = 'paused' | 'stopped';
 
 export function readMode(database: WorkDatabase): StewardMode {
-  return { paused: read(database, 'paused') === '1', stopped: read(database, 'stopped') === '1' };
+  const heldCaller = read(database, HELD) ?? '';
+  return {
+    paused: read(database, 'paused') === '1',
+    stopped: read(database, 'stopped') === '1',
+    ...(heldCaller !== '' && { heldCaller }),
+  };
 }
 
-export const setMode = (database: WorkDatabase, name: keyof StewardMode, isOn: boolean): void =>
+export const setMode = (database: WorkDatabase, name: ModeName, isOn: boolean): void =>
   write(database, name, isOn ? '1' : '0');
+
+/** Undefined: the requests of the agent go on. */
+export const holdCaller = (database: WorkDatabase, caller: string | undefined): void =>
+  write(database, HELD, caller ?? '');
 
 /** The number of the last message that the daemon has handed to its agent. */
 export const readMessageCursor = (database: WorkDatabase): number =>
@@ -20,6 +33,8 @@ export const readMessageCursor = (database: WorkDatabase): number =>
 
 export const writeMessageCursor = (database: WorkDatabase, number: number): void =>
   write(database, 'messages_read_to', String(number));
+
+const HELD = 'held_caller';
 
 function read(database: WorkDatabase, name: string): string | undefined {
   const [row] = database.prepare('SELECT value FROM steward_settings WHERE name = ?').all(name);

@@ -55,10 +55,10 @@ export class ClaimWatch {
     const { queue, claim, now } = this.#options;
     try {
       this.#renewIfDue();
-      const { isOwned, ending, mode } = queue.check(claim);
+      const { isOwned, ending, isHalted } = queue.check(claim);
       if (!isOwned) this.#interrupt('lost', { alsoUndo: true });
       else if (ending !== undefined) this.#interrupt('undo');
-      else if (mode.paused || mode.stopped) this.#interrupt('halt');
+      else if (isHalted) this.#interrupt('halt');
     } catch {
       // The database is busy. The claim ends if that goes on: another worker may have it then.
       if (now() >= this.#leaseUntil) this.#interrupt('lost', { alsoUndo: true });

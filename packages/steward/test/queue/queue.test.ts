@@ -218,6 +218,31 @@ describe('the queue', () => {
     expect(claim()?.request.id).toBe(waiting.requestId);
   });
 
+  it('gives out no request of an agent that has paused its own, and all others', async () => {
+    const { queue, mustClaim, claim } = await openQueue();
+    const [running, held] = ['agent', 'agent'].map((requestedBy) =>
+      queue.enqueue(makeRequest({}, { requestedBy, priority: 'high' }), 0),
+    );
+    const first = mustClaim('w1');
+    const [mine, other] = [undefined, 'other'].map(
+      (requestedBy) => queue.enqueue(makeRequest({}, { ...(requestedBy && { requestedBy }) }), 0).requestId,
+    );
+    queue.holdCaller('agent');
+    expect(queue.mode()).toEqual({ paused: false, stopped: false, heldCaller: 'agent' });
+    expect(queue.check(first.claim).isHalted).toBe(true);
+    queue.release(first.claim, { now: 0 });
+    const second = mustClaim('w2');
+    expect(second.request.id).toBe(mine);
+    expect(queue.check(second.claim).isHalted).toBe(false);
+    expect(mustClaim('w3').request.id).toBe(other);
+    expect(claim()).toBeUndefined();
+    // What has to be undone is.
+    queue.requestCancel(String(running?.requestId), '', 0);
+    expect(claim()).toMatchObject({ request: { id: running?.requestId }, ending: 'cancel' });
+    queue.holdCaller(undefined);
+    expect(claim()?.request.id).toBe(held?.requestId);
+  });
+
   it('lists requests by state, kind and caller, the newest first', async () => {
     const { queue, mustClaim } = await openQueue();
     const kinds = ['search_servers', 'test_server', 'test_server'] as const;
