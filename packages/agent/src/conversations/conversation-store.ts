@@ -22,23 +22,8 @@ import {
   toShown,
   VISIBLE_KINDS,
 } from './message.js';
+import type { AddedMessage, ListFilter, NewMessage, SettledCall, StewardNote } from './store-data.js';
 import { toCall, toConversation, toMessage } from './stored-rows.js';
-
-export interface NewMessage {
-  /** Absent: a new conversation. */
-  readonly conversation?: string | undefined;
-  /** The id of a new conversation. */
-  readonly newId: string;
-  readonly text: string;
-  readonly at: number;
-  /** Of a new conversation, in thousandths. */
-  readonly budget: number;
-  readonly maxConversations: number;
-}
-
-export type AddedMessage =
-  | { readonly conversation: string; readonly number: number }
-  | { readonly refused: 'unknown' | 'too-many' };
 
 export interface CommittedStep {
   readonly conversation: string;
@@ -49,13 +34,6 @@ export interface CommittedStep {
   /** The number of the last message that the step could see. */
   readonly seen: number;
   readonly energy: Consumption;
-}
-
-export interface SettledCall {
-  readonly id: string;
-  readonly ok: boolean;
-  readonly output: string;
-  readonly at: number;
 }
 
 export interface History {
@@ -72,12 +50,6 @@ export interface Overview {
   readonly unreviewed: Conversation | undefined;
   /** When something last happened in any of them. */
   readonly lastActivity: number;
-}
-
-/** About a request to the steward. */
-export interface StewardNote {
-  readonly requestId: string;
-  readonly text: string;
 }
 
 const NEWS_FACT = 'steward-news-read-to';
@@ -99,8 +71,9 @@ export class ConversationStore {
     return this.#database.transaction(() => {
       const known = conversation === undefined ? undefined : this.find(conversation);
       if (conversation !== undefined && known === undefined) return { refused: 'unknown' };
-      if ((known === undefined || known.isEnded) && this.#countOpen() >= maxConversations)
-        return { refused: 'too-many' };
+      const open = this.#countOpen();
+      if ((known === undefined || known.isEnded) && open >= maxConversations)
+        return { refused: 'too-many', open };
       const before = known ?? createConversation(newId, text, { at, budget });
       this.#save(withUserMessage(before, at));
       return { conversation: before.id, number: this.#append(before.id, { kind: 'user', text }, at) };
@@ -267,8 +240,10 @@ export class ConversationStore {
   }
 
   /** The latest ones first. */
-  list(limit: number): readonly Conversation[] {
-    return this.#all('SELECT data FROM agent_conversations ORDER BY updated_at DESC, id LIMIT ?', [
+  list({ limit, isEnded }: ListFilter): readonly Conversation[] {
+    const [where, values] = isEnded === undefined ? ['', []] : ['WHERE is_ended = ?', [Number(isEnded)]];
+    return this.#all(`SELECT data FROM agent_conversations ${where} ORDER BY updated_at DESC, id LIMIT ?`, [
+      ...values,
       limit,
     ]).map(toConversation);
   }

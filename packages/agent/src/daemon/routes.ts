@@ -1,5 +1,5 @@
 /** The routes of the agent. They need full access: the agent acts with its own capabilities, not with those of a token. */
-import { type ApiRoute, readJson, readQuery } from '@turnbuckle/gateway';
+import { type ApiRoute, EMPTY_OBJECT, readJson, readOptionalJson, readQuery } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
 import { inSlices, type Steps } from 'turnbuckle/host';
 import { fromThousandths, rangeOf, toThousandths } from 'turnbuckle/light';
@@ -33,7 +33,10 @@ export interface RouteParts {
 type Handle = ApiRoute['handle'];
 type RouteContext = Parameters<Handle>[0];
 
-const LIST_QUERY = z.strictObject({ limit: z.optional(z.string().check(z.regex(/^\d{1,4}$/))) });
+const LIST_QUERY = z.strictObject({
+  limit: z.optional(z.string().check(z.regex(/^\d{1,4}$/))),
+  ended: z.optional(z.enum(['true', 'false'])),
+});
 const STREAM_QUERY = z.strictObject({ after: z.optional(z.string().check(z.regex(/^\d{1,12}$/))) });
 const DETAILS = z.extend(CONVERSATION_SHAPE, { messages: z.array(MESSAGE_SHAPE) });
 const MAX_LISTED = 1_000;
@@ -73,7 +76,11 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
       mediaType: 'text/event-stream',
     },
     {
-      ...route('POST', '/conversations/:id/end', { summary: 'End a conversation', handle: end(parts) }),
+      ...route('POST', '/conversations/:id/end', {
+        summary: 'End a conversation; its calls that wait for approval are cancelled',
+        handle: end(parts),
+      }),
+      body: EMPTY_OBJECT,
       response: CONVERSATION_SHAPE,
     },
     {
@@ -98,7 +105,7 @@ const send =
     const message = { conversation, newId: createId(), text, at: now(), budget, maxConversations };
     const added = await store.run('addMessage', message);
     if ('refused' in added)
-      throw added.refused === 'unknown' ? unknown(conversation ?? '') : tooMany(maxConversations);
+      throw added.refused === 'unknown' ? unknown(conversation ?? '') : tooMany(added.open, maxConversations);
     loop.wake();
     publish(added.conversation);
     return { conversation: added.conversation, message: added.number };
@@ -107,8 +114,11 @@ const send =
 const list =
   ({ store, now }: RouteParts): Handle =>
   async (context) => {
-    const { limit = '100' } = readQuery(context, LIST_QUERY);
-    const found = await store.run('list', Math.min(Math.max(Number(limit), 1), MAX_LISTED));
+    const { limit = '100', ended } = readQuery(context, LIST_QUERY);
+    const found = await store.run('list', {
+      limit: Math.min(Math.max(Number(limit), 1), MAX_LISTED),
+      isEnded: ended === undefined ? undefined : ended === 'true',
+    });
     return { conversations: found.map((one) => toShownConversation(one, now())) };
   };
 
@@ -144,9 +154,11 @@ const end =
   ({ store, now, publish, loop }: RouteParts): Handle =>
   async (context) => {
     const id = idOf(context);
+    await readOptionalJson(context, EMPTY_OBJECT);
     context.requireActiveToken();
     const ended = await store.run('end', id, now());
     if (ended === undefined) throw unknown(id);
+    loop.cancelWaitingCalls(id);
     publish(id);
     loop.wake();
     return toShownConversation(ended, now());
@@ -181,10 +193,14 @@ const unknown = (id: string): TurnbuckleError =>
     hint: 'List all with GET /conversations, or leave the id out to start a new one.',
   });
 
-const tooMany = (max: number): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', `The agent has ${max} conversations that have not ended.`, {
-    hint: 'End one with POST /conversations/<id>/end, or increase agent.maxConversations in your config file.',
-  });
+const tooMany = (open: number, max: number): TurnbuckleError =>
+  new TurnbuckleError(
+    'OVERLOADED',
+    `The agent has ${open} conversations that have not ended, and the limit is ${max}.`,
+    {
+      hint: 'List them with GET /conversations?ended=false, and end some with POST /conversations/<id>/end. Or increase agent.maxConversations in your config file.',
+    },
+  );
 
 const tooManyStreams = (): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', `Too many streams of replies are open (limit: ${MAX_STREAMS}).`, {

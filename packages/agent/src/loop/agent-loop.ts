@@ -42,6 +42,11 @@ export class AgentLoop {
     this.#running ??= this.#run();
   }
 
+  /** The conversation has ended: nobody has to answer for it. */
+  cancelWaitingCalls(conversation: string): void {
+    this.#calls.cancelWaiting(conversation);
+  }
+
   /** Something happened: the next cycle begins now. */
   wake(): void {
     this.#wake.abort();

@@ -118,9 +118,10 @@ export class CycleRunner {
       createId,
     });
     const seen = history.messages.at(-1)?.number ?? 0;
-    await store.run('commitStep', { ...step, conversation: id, seen, energy: done.energy });
+    const after = await store.run('commitStep', { ...step, conversation: id, seen, energy: done.energy });
     // Committed first: a call that was made is always known after a crash.
     for (const call of step.calls) calls.start(id, call);
+    if (after?.isEnded === true) calls.cancelWaiting(id);
     if (step.selected !== undefined) await this.#select(step.selected);
     publish('agent.conversation', { conversation: id });
   }

@@ -17,13 +17,18 @@ export class ToolCalls {
   readonly #parts: LoopParts;
   readonly #onChange: (conversation: string) => void;
   readonly #running = new Set<Promise<void>>();
+  /** Calls that wait for approval, by their ids. */
+  readonly #waiting = new Map<string, { readonly conversation: string; readonly cancel: () => void }>();
   readonly #stopping = new AbortController();
-  readonly #stopListening: () => void;
+  readonly #stopListening: ReadonlyArray<() => void>;
 
   constructor(parts: LoopParts, onChange: (conversation: string) => void) {
     this.#parts = parts;
     this.#onChange = onChange;
-    this.#stopListening = this.#countEnergy();
+    const answered = parts.runtime.on('approval.answered', ({ requestId }) =>
+      this.#waiting.delete(requestId),
+    );
+    this.#stopListening = [this.#countEnergy(), answered];
   }
 
   get count(): number {
@@ -42,27 +47,41 @@ export class ToolCalls {
     this.#stopping.abort();
     const timer = new Promise((resolve) => setTimeout(resolve, STOP_MS).unref());
     await Promise.race([Promise.all(this.#running), timer]);
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
+  }
+
+  /** The conversation has ended. Calls that run already go on, since nobody would know whether they took effect. */
+  cancelWaiting(conversation: string): void {
+    for (const call of [...this.#waiting.values()]) if (call.conversation === conversation) call.cancel();
   }
 
   async #run(conversation: string, { id, tool, input }: PlannedCall): Promise<void> {
     const { store, runtime, config, clock } = this.#parts;
-    const execution = await runtime.execute(tool, input, {
-      requestId: id,
-      caller: callerOf(config(), conversation),
-      signal: this.#stopping.signal,
-      approvalWaitMs: APPROVAL_WAIT_MS,
-      onApproval: () => {
-        store.run('setCallState', id, 'approval').then(
-          () => this.#onChange(conversation),
-          (error: unknown) => this.#failed(error),
-        );
-      },
-    });
+    const cancelling = new AbortController();
+    const execution = await runtime
+      .execute(tool, input, {
+        requestId: id,
+        caller: callerOf(config(), conversation),
+        signal: AbortSignal.any([this.#stopping.signal, cancelling.signal]),
+        approvalWaitMs: APPROVAL_WAIT_MS,
+        onApproval: () => {
+          this.#waiting.set(id, { conversation, cancel: () => cancelling.abort() });
+          this.#waitForApproval(id, conversation).catch((error: unknown) => this.#failed(error));
+        },
+      })
+      .finally(() => this.#waiting.delete(id));
     const requestId = tool === REQUEST_TOOL ? requestIdOf(execution.result) : undefined;
     if (requestId !== undefined) await store.run('linkRequest', requestId, conversation);
     const output = this.#outputOf(execution);
     await store.run('settleCall', { id, ok: execution.success, output, at: clock.now() });
+    this.#onChange(conversation);
+  }
+
+  async #waitForApproval(id: string, conversation: string): Promise<void> {
+    const { store } = this.#parts;
+    await store.run('setCallState', id, 'approval');
+    // It may have ended before the call asked.
+    if ((await store.run('find', conversation))?.isEnded === true) this.cancelWaiting(conversation);
     this.#onChange(conversation);
   }
 

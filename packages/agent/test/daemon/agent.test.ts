@@ -82,6 +82,43 @@ describe('a conversation over HTTP', () => {
     void reading;
   });
 
+  it('counts towards the limit until it ends, which needs no body', async () => {
+    const { say, request, json } = await start({ settings: { maxConversations: 2 } });
+    const [first] = [await say('one'), await say('two')];
+    const message = { method: 'POST', body: '{"text":"three"}' };
+    const refused = await request('/message', message);
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      error: expect.stringContaining('has 2 conversations'),
+      hint: expect.stringContaining('ended=false'),
+    });
+    const ids = async (query: string) =>
+      (await json<{ conversations: { id: string }[] }>(`/conversations?${query}`)).conversations.map(
+        ({ id }) => id,
+      );
+    expect(await ids('ended=false')).toHaveLength(2);
+    const authorization = `Bearer ${agent.daemon.token}`;
+    const end = `${agent.daemon.url}/conversations/${first}/end`;
+    expect((await fetch(end, { method: 'POST', headers: { authorization } })).status).toBe(200);
+    expect(await ids('ended=true')).toEqual([first]);
+    expect(await ids('ended=false')).not.toContain(first);
+    expect((await request('/message', message)).status).toBe(200);
+  });
+
+  it('leaves no open approval behind when it ends', async () => {
+    const { say, show, post, daemon } = await start();
+    const id = await say('call demo_count {}');
+    await waitUntil(async () => (await show(id)).waitsForApproval === true);
+    const other = await say('call demo_count {}');
+    await waitUntil(() => daemon.configured.runtime.approvals.pending().length === 2);
+    await post(`/conversations/${id}/end`);
+    await waitUntil(() => daemon.configured.runtime.approvals.pending().length === 1);
+    await waitUntil(async () => (await show(id)).waitsForApproval === false);
+    expect(await show(id)).toMatchObject({ state: 'ended' });
+    expect(await show(other)).toMatchObject({ waitsForApproval: true });
+    expect(readFileSync(agent.counter, 'utf8')).toBe('');
+  });
+
   it('survives a restart of the daemon', async () => {
     await start();
     const id = await agent.say('hello');

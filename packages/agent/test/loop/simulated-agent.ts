@@ -35,7 +35,8 @@ export async function simulate({ settings = {}, model, steward, callEnergy = 1 }
     redact: (value: unknown) => value,
     knowsSecret: () => false,
     visibleTools: async () => [{ name: 'demo_work', description: 'Works', inputSchema: { type: 'object' } }],
-    on: (_name: string, listener: (event: Settled) => void) => {
+    on: (name: string, listener: (event: Settled) => void) => {
+      if (name !== 'call.settled') return () => {};
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -28,7 +28,7 @@ export function checkTarget({ url }: IncomingMessage): ErrorResponse | undefined
   );
 }
 
-/** GET and DELETE have no body; all others have JSON in UTF-8 without content encoding. */
+/** GET and DELETE have no body; all others have JSON in UTF-8 without content encoding, or none outside of MCP. */
 export function checkContent(request: IncomingMessage): ErrorResponse | undefined {
   const { headers, method } = request;
   const coding = headers['transfer-encoding'];
@@ -43,6 +43,8 @@ export function checkContent(request: IncomingMessage): ErrorResponse | undefine
   }
   const type = headers['content-type'];
   const isPlain = headers['content-encoding'] === undefined;
+  if (type === undefined && isPlain && !hasBody(request) && !MCP_PATH.test(request.url ?? ''))
+    return undefined;
   return isPlain && (type === 'application/json' || isJson(type)) ? undefined : NOT_JSON;
 }
 
@@ -51,6 +53,7 @@ export function checkMethod({ method }: IncomingMessage): ErrorResponse | undefi
   return method !== undefined && METHODS.has(method) ? undefined : METHOD_REFUSED;
 }
 
+const MCP_PATH = /^\/mcp(?=$|[/?])/;
 const SLASH = 47;
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
