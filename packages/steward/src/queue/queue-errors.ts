@@ -16,6 +16,20 @@ export const tooManyOpen = (limit: number): TurnbuckleError =>
     hint: 'Wait until some have ended, or cancel some.',
   });
 
+export const tooManyOpenOfCaller = (caller: string, limit: number): TurnbuckleError =>
+  new TurnbuckleError(
+    'OVERLOADED',
+    `"${caller}" has ${limit} open requests to the steward, which is its limit.`,
+    {
+      hint: 'Wait until some have ended, or cancel some.',
+    },
+  );
+
+export const tooManyOpenOfAgents = (limit: number): TurnbuckleError =>
+  new TurnbuckleError('OVERLOADED', `The steward has ${limit} open requests of agents, which is the limit.`, {
+    hint: 'Wait until some have ended, or cancel some: turnbuckle steward list',
+  });
+
 export const unknownApproval = (id: string): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', `No install approval has the id "${id}".`, {
     hint: 'The request may have ended. List the pending install approvals.',

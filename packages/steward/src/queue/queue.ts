@@ -12,6 +12,7 @@ import type {
 } from '../requests/request-status.js';
 import { hasActiveWork } from './agent-report.js';
 import { boundedJson, boundedLine } from './bounded-json.js';
+import { FAIR_ORDER, requireRoom } from './fair-share.js';
 import {
   addEnergy,
   addMessages,
@@ -21,7 +22,7 @@ import {
   takeEnergy,
 } from './ledger.js';
 import { releaseExpired, releaseOwner } from './lost-claims.js';
-import { idTaken, tooManyOpen, unknownRequest } from './queue-errors.js';
+import { idTaken, unknownRequest } from './queue-errors.js';
 import {
   type Claim,
   type ClaimedRequest,
@@ -44,7 +45,6 @@ import {
 } from './request-table.js';
 import { holdCaller, type ModeName, readMode, type StewardMode, setMode } from './settings-table.js';
 
-const MAX_OPEN_REQUESTS = 1_000;
 const MAX_LISTED = 500;
 
 export interface ClaimOptions {
@@ -109,10 +109,7 @@ export class RequestQueue {
         if (known.kind === request.type && known.params === params) return toStatus(known);
         throw idTaken(request.id);
       }
-      const [count] = database
-        .prepare('SELECT COUNT(*) AS open FROM steward_requests WHERE finished_at IS NULL')
-        .all();
-      if (Number(count?.open) >= MAX_OPEN_REQUESTS) throw tooManyOpen(MAX_OPEN_REQUESTS);
+      requireRoom(database, request.requestedBy);
       const insert = database.prepare(
         `INSERT INTO steward_requests
            (id, kind, params, priority, timestamp, requested_by, state, message, queued_at)
@@ -124,27 +121,28 @@ export class RequestQueue {
     });
   }
 
-  /** The most urgent, then oldest request that no worker has. While paused: only what has to be undone. */
+  /** The next request that no worker has, in the order of FAIR_ORDER. While paused: only what has to be undone. */
   claim({ worker, kinds, leaseMs, now }: ClaimOptions): ClaimedRequest | undefined {
     releaseExpired(this.#database, now);
     const { paused, stopped, heldCaller = '' } = this.mode();
     if (stopped) return undefined;
-    const candidate = `SELECT number FROM steward_requests
+    const candidate = `SELECT number FROM steward_requests AS candidate
       WHERE finished_at IS NULL AND owner IS NULL AND waiting_for IS NULL
         AND kind IN (SELECT value FROM json_each(?)) ${paused ? 'AND ending IS NOT NULL' : ''}
         AND (ending IS NOT NULL OR requested_by IS NULL OR requested_by <> ?)
-      ORDER BY ending IS NULL, priority DESC, number LIMIT 1`;
+      ORDER BY ${FAIR_ORDER} LIMIT 1`;
     const among = JSON.stringify(kinds);
     // Polled often: without work nothing is locked.
-    if (this.#database.prepare(candidate).all(among, heldCaller).length === 0) return undefined;
+    if (this.#database.prepare(candidate).all(among, heldCaller, now).length === 0) return undefined;
     const [row] = this.#database
       .prepare(
         `UPDATE steward_requests
          SET state = 'in_progress', owner = ?, lease_until = ?, attempt = attempt + 1,
+           turn = 1 + (SELECT max(turn) FROM steward_requests),
            message = CASE WHEN attempt = 0 THEN 'Started.' ELSE message END
          WHERE number = (${candidate}) RETURNING *`,
       )
-      .all(worker, now + leaseMs, among, heldCaller);
+      .all(worker, now + leaseMs, among, heldCaller, now);
     return row === undefined ? undefined : toClaimed(row);
   }
 

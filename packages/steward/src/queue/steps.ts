@@ -68,6 +68,10 @@ const QUEUE_STEPS: readonly string[] = [
   CREATE INDEX install_approvals_pending ON install_approvals (expires_at) WHERE answer IS NULL;
   `,
   `ALTER TABLE install_approvals ADD COLUMN secrets TEXT;`,
+  `
+  ALTER TABLE steward_requests ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;  -- of all claims, the number of its last one
+  CREATE INDEX steward_requests_turn ON steward_requests (coalesce(requested_by, ''), turn);
+  `,
 ];
 
 /** Opens the file with the tables of the steward. It blocks the thread that uses it: never the loop of the daemon. */

@@ -62,6 +62,47 @@ describe('the queue', () => {
     expect(queue.enqueue(makeRequest(), 0).state).toBe('queued');
   });
 
+  it('leaves room for others and for the owner', async () => {
+    const { queue, database } = await openQueue();
+    database.exec('PRAGMA synchronous = OFF');
+    const send = (requestedBy?: string): void =>
+      void queue.enqueue(makeRequest({}, { ...(requestedBy && { requestedBy }) }), 0);
+    for (let count = 0; count < 100; count += 1) send('eager');
+    expect(() => send('eager')).toThrow(
+      expect.objectContaining({ code: 'OVERLOADED', message: expect.stringContaining('"eager" has 100') }),
+    );
+    for (let count = 0; count < 800; count += 1) send(`other-${count % 8}`);
+    expect(() => send('late')).toThrow(
+      expect.objectContaining({ code: 'OVERLOADED', message: expect.stringContaining('900 open requests') }),
+    );
+    for (let count = 0; count < 100; count += 1) send();
+    expect(() => send()).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  });
+
+  it('serves callers in turn', async () => {
+    const { queue, claim } = await openQueue();
+    const callers = ['eager', 'eager', 'eager', 'eager', 'modest', undefined, 'modest'];
+    for (const requestedBy of callers)
+      queue.enqueue(makeRequest({}, { ...(requestedBy && { requestedBy }) }), 0);
+    const served = callers.map(() => claim()?.request.requestedBy);
+    expect(served).toEqual(['eager', 'modest', undefined, 'eager', 'modest', 'eager', 'eager']);
+  });
+
+  it('serves a request of low priority in the end, however many urgent ones another caller sends', async () => {
+    const { queue, mustClaim } = await openQueue();
+    const { requestId } = queue.enqueue(makeRequest({}, { requestedBy: 'modest', priority: 'low' }), 0);
+    const minute = 60_000;
+    let servedAt = 0;
+    for (let now = 0; servedAt === 0 && now < 60 * minute; now += minute) {
+      for (let count = 0; count < 2; count += 1)
+        queue.enqueue(makeRequest({}, { requestedBy: 'eager', priority: 'high' }), now);
+      const { claim, request } = mustClaim('w', now);
+      queue.complete(claim, { now });
+      if (request.id === requestId) servedAt = now;
+    }
+    expect(servedAt).toBe(20 * minute);
+  });
+
   it('records a step, its energy and its messages together, and the result at the end', async () => {
     const { queue, mustClaim } = await openQueue();
     const { id } = makeRequest();
