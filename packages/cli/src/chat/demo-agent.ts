@@ -11,7 +11,7 @@ import { VERSION } from '../version.js';
 const CLOSE_MS = 1_000;
 
 /** Nothing of it is left afterwards, and nothing of yours is used. */
-export async function withDemoAgent(work: (client: DaemonClient) => Promise<void>): Promise<void> {
+export async function withDemoAgent<T>(work: (client: DaemonClient) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'turnbuckle-demo-'));
   const model = await startDemoModel();
   const settings = {
@@ -31,7 +31,7 @@ export async function withDemoAgent(work: (client: DaemonClient) => Promise<void
     });
     try {
       await daemon.configured.runtime.connect('demo');
-      await work(new DaemonClient({ url: daemon.url, token: daemon.token }));
+      return await work(new DaemonClient({ url: daemon.url, token: daemon.token }));
     } finally {
       await daemon.close(CLOSE_MS);
     }

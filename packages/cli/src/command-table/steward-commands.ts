@@ -27,18 +27,28 @@ export const STEWARD_COMMANDS: readonly Command[] = [
     arguments: '[message]',
     summary: 'Talk to the agent of the daemon',
     description:
-      'The agent uses the tools of all servers, and regulates its effort by its energy. With a message, prints the reply; without one, reads messages from the terminal. Set the model in your config file (agent.model).',
+      'The agent uses the tools of all servers, and regulates its effort by its energy. With a message, prints the reply and ends the conversation; without one, reads messages from the terminal, and the conversation stays open. A message to a conversation that has ended opens it again. An id can be shortened to its first characters. Set the model in your config file (agent.model).',
     options: {
       demo: { type: 'boolean', summary: 'Try it with the demo server and without a model' },
       conversation: {
         type: 'string',
         value: 'id',
-        summary: 'Go on with this conversation (default: a new one)',
+        summary: 'Go on with this conversation, and leave it open (default: a new one)',
+      },
+      keep: { type: 'boolean', summary: 'With a message, leave the conversation open' },
+      list: { type: 'boolean', summary: 'List the conversations that have not ended, the latest first' },
+      end: {
+        type: 'string',
+        multiple: true,
+        value: 'id',
+        summary: 'End this conversation; may be given more than once',
       },
     },
     examples: [
       { line: 'turnbuckle chat --demo "What are your tools?"', what: 'try it without a model' },
       { line: 'turnbuckle chat --demo hello --json', what: 'the same, for a program' },
+      { line: 'turnbuckle chat --list', what: 'the conversations that have not ended' },
+      { line: 'turnbuckle chat --end 6f1c2a9e', what: 'end one of them' },
     ],
     load: () => import('../commands/chat.js'),
   },

@@ -4,6 +4,7 @@ import { ERRORS } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { parseLimit } from '../command-line/parse-limit.js';
 import { rejectExtraPositionals, requirePositional, suggestWord } from '../command-line/positionals.js';
+import { resolveShortId, shortId } from '../command-line/short-id.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { answerInstall, fetchInstallApprovals, requireInstallApproval } from '../steward/answer-approval.js';
 import { completeValues, valuesFromStdin, valuesFromWords } from '../steward/field-values.js';
@@ -19,7 +20,6 @@ import {
   statusCommand,
 } from '../steward/request-lines.js';
 import { parseParams, parseRequestKind } from '../steward/request-words.js';
-import { resolveShortId, shortId } from '../steward/short-id.js';
 import { requireSteward, throughSteward } from '../steward/steward-daemon.js';
 import { type RequestDraft, type StewardRequests, withRequests } from '../steward/steward-requests.js';
 import { showFullLine } from '../terminal/untrusted-text.js';

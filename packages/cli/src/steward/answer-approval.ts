@@ -1,9 +1,9 @@
 /** Pending install approvals of the daemon, and answers to them. */
 import { TurnbuckleError } from 'turnbuckle';
 import type { CommandContext } from '../command.js';
+import { resolveShortId } from '../command-line/short-id.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import type { PendingInstall } from './install-approval-lines.js';
-import { resolveShortId } from './short-id.js';
 
 interface ApprovalPage {
   readonly approvals: readonly PendingInstall[];

@@ -1,13 +1,13 @@
 /** Requests to the steward on the terminal: a table of all, and one with its result. */
 import type { RequestStatus, ShownCandidate, StewardMode, TestReport } from '@turnbuckle/steward';
 import { isRecord, shellQuote } from 'turnbuckle/light';
+import { shortId, shortIds } from '../command-line/short-id.js';
 import type { Output } from '../terminal/output.js';
 import { textTable } from '../terminal/text-table.js';
 import { formatTimestamp } from '../terminal/time-format.js';
 import { showLine, showMessage } from '../terminal/untrusted-text.js';
 import { showCandidates } from './candidate-lines.js';
 import { kindWord } from './request-words.js';
-import { shortId, shortIds } from './short-id.js';
 
 const MAX_MESSAGE_WIDTH = 300;
 const MAX_LISTED = 50;

@@ -38,7 +38,10 @@ const EXITS: ReadonlyArray<readonly [RegExp, number]> = [
   [/^turnbuckle rules (allow|ask|deny|remove)/, ERRORS.CALL_CANCELLED.exit],
   [/^turnbuckle rules pin /, ERRORS.APPROVAL_NEEDED.exit],
   // Without a daemon, and with ids that are made up.
-  [/^turnbuckle steward (approvals|approve|refuse|pause)|--wait$/, ERRORS.CONNECT_FAILED.exit],
+  [
+    /^turnbuckle steward (approvals|approve|refuse|pause)|--wait$|^turnbuckle chat --(list|end)/,
+    ERRORS.CONNECT_FAILED.exit,
+  ],
   [/^turnbuckle steward cancel/, ERRORS.PATH_UNKNOWN.exit],
 ];
 
