@@ -87,7 +87,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         multiple: true,
         value: 'capability',
         summary:
-          'With create, give the token this capability (default: "mcp_integration", which covers everything)',
+          'With create, give the token this capability (default: "mcp_integration", which covers all servers); replaces the default, and may be given more than once',
       },
       access: {
         type: 'string',
@@ -104,6 +104,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       {
         line: 'turnbuckle token create ci --capability mcp_github --expires 7d',
         what: 'only for calls to the server "github", for seven days',
+      },
+      {
+        line: 'turnbuckle token create claude --capability mcp_integration --capability mcp_steward',
+        what: 'for all servers, and for the tools of the steward',
       },
       { line: 'turnbuckle token create dashboard --access read', what: 'read-only' },
       { line: 'turnbuckle token list', what: 'names, never tokens' },

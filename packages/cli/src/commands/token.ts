@@ -12,6 +12,9 @@ import { textTable } from '../terminal/text-table.js';
 import { formatTimestamp } from '../terminal/time-format.js';
 import { showLine, showMessage } from '../terminal/untrusted-text.js';
 
+/** These are not servers: what covers all of them, and the tools of the steward. */
+const OTHER_CAPABILITIES: readonly string[] = ['mcp_integration', 'mcp_steward'];
+
 const isAccess = (word: string): word is TokenAccess => ACCESS.some((access) => access === word);
 
 export async function run(context: CommandContext): Promise<void> {
@@ -90,7 +93,7 @@ interface NamedServer {
 /** The server in a capability; undefined if it names none. */
 function serverInCapability(word: string): NamedServer | undefined {
   if (word.startsWith('mcp:')) return { prefix: 'mcp:', text: word.slice(4).split('/', 1)[0] ?? '' };
-  return word.startsWith('mcp_') && word !== 'mcp_integration'
+  return word.startsWith('mcp_') && !OTHER_CAPABILITIES.includes(word)
     ? { prefix: 'mcp_', text: word.slice(4) }
     : undefined;
 }

@@ -41,6 +41,8 @@ describe('token', () => {
     ['mcp:echo/add', undefined],
     ['mcp:native', undefined],
     ['mcp_integration', undefined],
+    ['mcp_steward', undefined],
+    ['mcp_stewrad', 'List the servers: turnbuckle list'],
   ])('for %s warns when there is no such server', async (can, said) => {
     const { code, stderr } = await token('create', 'ci', '--capability', can);
     expect(code).toBe(0);
