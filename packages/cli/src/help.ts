@@ -39,8 +39,7 @@ export function helpFor(command: Command, width = Number.POSITIVE_INFINITY): str
     '',
     'Global options:',
     ...optionLines(GLOBAL_OPTIONS, width),
-    '',
-    'Examples:',
+    ...(examples.length === 0 ? [] : ['', 'Examples:']),
     // One line each, so that it can be copied at any terminal width.
     ...examples.flatMap(({ line, what }) => [`  # ${what}`, `  ${line}`]),
   ].join('\n');

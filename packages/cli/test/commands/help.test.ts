@@ -122,3 +122,9 @@ it('accepts global options with values before the command', async () => {
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: 'x' }] });
 });
+
+it('of a command without examples ends with its options', async () => {
+  const { stdout } = await turnbuckle(['demo-server', '--help'], { home });
+  expect(stdout).toContain('Global options:');
+  expect(stdout).not.toContain('Examples:');
+});
