@@ -59,6 +59,7 @@ export class AgentLink {
     if (error instanceof NoResponseError) return connectionLost(this.#client, error);
     if (!(error instanceof TurnbuckleError)) return error;
     if (error.code !== 'PATH_UNKNOWN' && error.code !== 'OVERLOADED') return error;
+    if (error.data?.bridge !== undefined) return error;
     const refusal = await this.#client.get('/agent/stats', this.#options).catch((thrown: unknown) => thrown);
     if (refusal instanceof TurnbuckleError)
       return refusal.code === 'PATH_UNKNOWN' ? withoutAgent(error) : error;

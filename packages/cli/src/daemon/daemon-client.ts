@@ -16,6 +16,8 @@ import {
 export interface DaemonAddress {
   readonly url: string;
   readonly token?: string | undefined;
+  /** Named by MCP_BRIDGE_URL, which may point to a bridge. */
+  readonly isNamed?: boolean | undefined;
 }
 
 export interface RequestOptions {
@@ -41,10 +43,12 @@ export class DaemonClient {
   /** How much was wrong with its configuration when it answered last. */
   problemCount = 0;
   readonly token: string | undefined;
+  readonly #isNamed: boolean;
 
-  constructor({ url, token }: DaemonAddress) {
+  constructor({ url, token, isNamed = false }: DaemonAddress) {
     this.url = url.replace(/\/+$/, '');
     this.token = token;
+    this.#isNamed = isNamed;
   }
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
@@ -52,17 +56,30 @@ export class DaemonClient {
     path: string,
     { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, signal }: RequestOptions = {},
   ): Promise<T> {
-    return this.#read(await this.#send(path, { idleTimeoutMs, signal }));
+    return this.#request(path, { idleTimeoutMs, signal });
   }
 
   /** The same. No timeout by default. */
   async post<T>(path: string, body: unknown, { idleTimeoutMs, signal }: RequestOptions = {}): Promise<T> {
-    return this.#read(await this.#send(path, { method: 'POST', body, idleTimeoutMs, signal }));
+    return this.#request(path, { method: 'POST', body, idleTimeoutMs, signal });
   }
 
   /** The same for a DELETE. */
   async delete<T>(path: string, { idleTimeoutMs, signal }: RequestOptions = {}): Promise<T> {
-    return this.#read(await this.#send(path, { method: 'DELETE', idleTimeoutMs, signal }));
+    return this.#request(path, { method: 'DELETE', idleTimeoutMs, signal });
+  }
+
+  async #request<T>(path: string, options: Omit<HttpRequestOptions, 'url' | 'token'>): Promise<T> {
+    const answered = await this.#send(path, options);
+    if (answered.status === 404 && this.#isNamed && (await this.#isBridge())) throw bridgeOnly(this.url);
+    return this.#read(answered);
+  }
+
+  /** Every daemon has this route, whatever a token may do; a bridge has none of the API. */
+  async #isBridge(): Promise<boolean> {
+    const statusOf = async (path: string): Promise<number> =>
+      (await this.#send(path, { idleTimeoutMs: DEFAULT_IDLE_TIMEOUT_MS })).status;
+    return (await statusOf('/api/daemon')) === 404 && (await statusOf('/ready')) === 200;
   }
 
   /** Passes on the events of a stream until it ends. */
@@ -138,6 +155,16 @@ export class DaemonClient {
     throw unusableResponse(this.url, `responded with status ${status} and JSON that is not an object`);
   }
 }
+
+const bridgeOnly = (url: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'PATH_UNKNOWN',
+    `MCP_BRIDGE_URL points to a bridge (${url}), which only serves calls.`,
+    {
+      hint: 'This command needs a daemon: set MCP_BRIDGE_URL to the URL of one, or unset MCP_BRIDGE_URL to use the one of this machine. To run without a daemon, use --no-daemon.',
+      data: { bridge: url },
+    },
+  );
 
 /** The error of a response of the daemon. */
 export function errorFromBody({ error, code, hint, server, tool, data }: DaemonErrorBody): TurnbuckleError {

@@ -36,7 +36,7 @@ export function findDaemonEndpoint(context: CommandContext): DaemonEndpoint | un
   // Send the owner's token only to the owner's daemon.
   const isOwn = daemon !== undefined && new URL(daemon.url).origin === new URL(url).origin;
   const token = environment.TURNBUCKLE_TOKEN || (isOwn ? readOwnerToken(stateDir) : undefined);
-  return { client: new DaemonClient({ url, token }), isExplicit: true };
+  return { client: new DaemonClient({ url, token, isNamed: true }), isExplicit: true };
 }
 
 /** The local daemon of this user, ignoring MCP_BRIDGE_URL; undefined if the command does not use it. */

@@ -146,6 +146,31 @@ describe('the port of turnbuckle bridge', () => {
     expect(called).toMatchObject({ code: 0, stdout: 'through it\n' });
   });
 
+  it('in MCP_BRIDGE_URL is for calls: other commands say that they need a daemon', async () => {
+    const bridge = await bridgeForTest();
+    const env = { MCP_BRIDGE_URL: bridge.url, TURNBUCKLE_TOKEN: bridge.token };
+    const called = await turnbuckle(['call', 'echo', 'echo', 'text=hi'], { home, env });
+    expect(called).toMatchObject({ code: 0, stdout: 'hi\n' });
+    for (const words of [
+      ['list'],
+      ['approvals'],
+      ['steward'],
+      ['chat', 'hi'],
+      ['energy'],
+      ['tools', 'echo'],
+    ]) {
+      const { code, stderr } = await turnbuckle(words, { home, env });
+      expect([words, code, stderr]).toEqual([
+        words,
+        28,
+        expect.stringMatching(/MCP_BRIDGE_URL points to a bridge .*\n.*unset MCP_BRIDGE_URL/),
+      ]);
+      expect(stderr).not.toContain('No such route');
+    }
+    const direct = await turnbuckle(['tools', 'echo', '--no-daemon'], { home, env });
+    expect(direct).toMatchObject({ code: 0 });
+  });
+
   it('is reported if another process has it', async () => {
     const bridge = await bridgeForTest();
     const { code, stderr } = await turnbuckle(['bridge'], {
