@@ -10,6 +10,7 @@ import { answerInstall, fetchInstallApprovals, requireInstallApproval } from '..
 import { completeValues, valuesFromStdin, valuesFromWords } from '../steward/field-values.js';
 import { errorOf, followRequest, untilLeft } from '../steward/follow-request.js';
 import { asQuestion, asResult, showInstallApproval } from '../steward/install-approval-lines.js';
+import { newApproval } from '../steward/new-approval.js';
 import {
   noteMode,
   noteWithoutDaemon,
@@ -86,14 +87,15 @@ function priorityOf({ flags }: CommandContext): RequestDraft['priority'] {
 async function waitFor(context: CommandContext, requests: StewardRequests, id: string): Promise<number> {
   const { output } = context;
   noteMode(requests.mode, output);
-  const isAsked = ({ waitingFor }: RequestStatus): boolean => waitingFor === 'approval';
-  let ended = await followRequest(context, { requests, id }, isAsked);
-  if (isAsked(ended)) {
-    output.warn(
-      'The request waits for your approval. In another terminal, show what it asks: turnbuckle steward approvals',
-    );
-    ended = await followRequest(context, { requests, id });
-  }
+  const announced = new Set<string>();
+  const ended = await followRequest(context, { requests, id }, async ({ waitingFor }) => {
+    const asked = waitingFor === 'approval' ? await newApproval(requests, id, announced) : undefined;
+    if (asked !== undefined)
+      output.warn(
+        `The request waits for your approval: ${showFullLine(asked.subject.summary)}. In another terminal, show what it asks: turnbuckle steward approvals. Approve it: turnbuckle steward approve ${shortId(asked.id)}`,
+      );
+    return false;
+  });
   const error = errorOf(ended);
   if (output.json) output.data(ended);
   else if (error !== undefined) throw error;
@@ -162,12 +164,20 @@ const MODE_TEXTS = {
   stop: 'The steward is stopped until you start it again.',
 } as const;
 
+/** What was switched on does not go on while it is also switched off in the other way. */
+function modeText(mode: keyof typeof MODE_TEXTS, { paused, stopped }: StewardMode): string {
+  if (mode === 'resume' && stopped) return 'The steward is not paused.';
+  if (mode === 'start' && paused) return 'The steward is not stopped.';
+  return MODE_TEXTS[mode];
+}
+
 async function switchMode(context: CommandContext, mode: keyof typeof MODE_TEXTS): Promise<number> {
   return withSteward(context, async (client) => {
     const { output, signal } = context;
     const now = await client.post<StewardMode>(`/api/steward/${mode}`, {}, { signal });
     if (output.json) output.data(now);
-    else output.line(MODE_TEXTS[mode]);
+    else output.line(modeText(mode, now));
+    noteMode({ paused: now.paused && mode !== 'pause', stopped: now.stopped && mode !== 'stop' }, output);
     return 0;
   });
 }

@@ -4,12 +4,14 @@ import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
 import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
+import { shortId } from '../command-line/short-id.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { showLine } from '../terminal/untrusted-text.js';
-import { answerInstall, fetchInstallApprovals } from './answer-approval.js';
+import { answerInstall } from './answer-approval.js';
 import { completeValues } from './field-values.js';
 import { errorOf, followRequest, untilLeft } from './follow-request.js';
 import { asQuestion, asResult, type PendingInstall, showInstallApproval } from './install-approval-lines.js';
+import { newApproval } from './new-approval.js';
 import { noteMode, showAdded } from './request-lines.js';
 import { requireSteward, throughSteward } from './steward-daemon.js';
 import { requestsOfDaemon } from './steward-requests.js';
@@ -37,17 +39,15 @@ export async function addFromRegistry(context: CommandContext, registryName: str
 
 async function followAddition(context: CommandContext, { client, id }: Addition): Promise<number> {
   const requests = requestsOfDaemon(context, client, { paused: false, stopped: false });
-  const answered = new Set<string>();
-  const isAsked = ({ waitingFor }: RequestStatus): boolean => waitingFor === 'approval';
+  const seen = new Set<string>();
   for (;;) {
-    const status = await followRequest(context, { requests, id }, isAsked);
-    if (!isAsked(status)) return finish(context, status);
-    const pending = await fetchInstallApprovals(client, context, id);
-    const asked = pending.find((one) => !answered.has(one.id));
-    // Answered elsewhere in this moment.
-    if (asked === undefined) continue;
+    let asked: PendingInstall | undefined;
+    const status = await followRequest(context, { requests, id }, async ({ waitingFor }) => {
+      if (waitingFor === 'approval') asked = await newApproval(requests, id, seen);
+      return asked !== undefined;
+    });
+    if (asked === undefined) return finish(context, status);
     if (!context.output.interactive) return leaveOpen(context, asked);
-    answered.add(asked.id);
     if (!(await askPerson(context, client, asked))) return refused(context, asked);
   }
 }
@@ -60,10 +60,14 @@ async function askPerson(
 ): Promise<boolean> {
   const { output } = context;
   showInstallApproval(asked, asQuestion(output));
-  const { askYesNo } = await import('../terminal/ask.js');
+  const { askYesNo, withCancelText } = await import('../terminal/ask.js');
   const question = asked.subject.action === 'install' ? 'Install exactly this?' : 'Go on?';
-  const isYes = await output.ask(() => askYesNo(question));
-  const values = isYes ? await completeValues(context, { approval: asked, given: {}, all: true }) : {};
+  const left = `Nothing happens before you approve it: ${output.rewriteCommands(`turnbuckle steward approve ${shortId(asked.id)}`)}`;
+  const { isYes, values } = await withCancelText(left, async () => {
+    const isYes = await output.ask(() => askYesNo(question));
+    const fields = { approval: asked, given: {}, all: true };
+    return { isYes, values: isYes ? await completeValues(context, fields) : {} };
+  });
   await answerInstall(client, asked.id, isYes ? { answer: 'yes', values } : { answer: 'no' }).catch(
     (error: unknown) => {
       // Answered elsewhere meanwhile: the request goes on with that answer.

@@ -5,7 +5,7 @@ import { type ErrorCode, TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { showLine } from '../terminal/untrusted-text.js';
-import { statusCommand } from './request-lines.js';
+import { cancelCommand, statusCommand } from './request-lines.js';
 import { kindWord } from './request-words.js';
 import type { StewardRequests } from './steward-requests.js';
 
@@ -18,12 +18,12 @@ export const hasEnded = ({ state }: RequestStatus): boolean => !OPEN.includes(st
 export async function followRequest(
   { output, signal }: CommandContext,
   { requests, id }: { readonly requests: Pick<StewardRequests, 'status'>; readonly id: string },
-  isEnough: (status: RequestStatus) => boolean = () => false,
+  isEnough: (status: RequestStatus) => boolean | Promise<boolean> = () => false,
 ): Promise<RequestStatus> {
   const first = await requests.status(id);
   const follow = async (): Promise<RequestStatus> => {
     for (let status = first; ; status = await requests.status(id)) {
-      if (hasEnded(status) || isEnough(status)) return status;
+      if (hasEnded(status) || (await isEnough(status))) return status;
       output.progress(`${Math.round(status.progress)}%  ${showLine(status.message, 200)}`);
       await delay(POLL_MS, undefined, { signal });
     }
@@ -40,7 +40,8 @@ export async function untilLeft<T>(
   try {
     return await work();
   } catch (error) {
-    if (signal.aborted) output.note(`The request goes on. Check it: ${statusCommand(id)}`);
+    if (signal.aborted)
+      output.note(`The request goes on. Check it: ${statusCommand(id)}. Cancel it: ${cancelCommand(id)}`);
     throw error;
   }
 }

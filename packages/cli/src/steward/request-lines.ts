@@ -104,4 +104,6 @@ export function noteMode({ paused, stopped, heldCaller }: StewardMode, output: O
 export const noteWithoutDaemon = (output: Output): void =>
   output.note('No daemon is running. Requests are worked on while it runs: turnbuckle serve start');
 
+export const cancelCommand = (id: string): string => `turnbuckle steward cancel ${shellQuote(shortId(id))}`;
+
 export const statusCommand = (id: string): string => `turnbuckle steward status ${shellQuote(shortId(id))}`;

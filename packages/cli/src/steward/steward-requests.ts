@@ -8,6 +8,8 @@ import type { CommandContext } from '../command.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { loadCommandConfig } from '../session/command-runtime.js';
 import { stateDirectoryOf } from '../session/state-directory.js';
+import { fetchInstallApprovals } from './answer-approval.js';
+import type { PendingInstall } from './install-approval-lines.js';
 import { findSteward, throughSteward } from './steward-daemon.js';
 
 export interface RequestDraft {
@@ -28,6 +30,8 @@ export interface StewardRequests {
     readonly limit: number;
   }): Promise<readonly RequestStatus[]>;
   cancel(id: string, reason: string): Promise<RequestStatus>;
+  /** What is asked before the request continues. Nothing is without a daemon. */
+  approvals(requestId: string): Promise<readonly PendingInstall[]>;
   readonly mode: StewardMode;
 }
 
@@ -60,6 +64,7 @@ export function requestsOfDaemon(
       return (await client.get<{ requests: readonly RequestStatus[] }>(path, { signal })).requests;
     },
     cancel: (id, reason) => client.post<RequestStatus>(`${pathOf(id)}/cancel`, { reason }, { signal }),
+    approvals: (requestId) => fetchInstallApprovals(client, { signal }, requestId),
   };
 }
 
@@ -98,6 +103,7 @@ async function withDatabase<T>(
       status: async (id) => queue()?.status(id) ?? unknownRequest(id),
       list: async ({ state, limit }) => queue()?.list({ states: state && [state], limit }) ?? [],
       cancel: async (id, reason) => queue()?.requestCancel(id, reason, Date.now()) ?? unknownRequest(id),
+      approvals: async () => [],
     });
   } finally {
     database?.close();

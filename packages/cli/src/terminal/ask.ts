@@ -8,9 +8,20 @@ const TERMINAL = { output: process.stderr, withGuide: false } as const;
 /** Room for a sentence: what asks may have been written by a server. */
 const MAX_QUESTION_WIDTH = 300;
 
+let cancelText = 'Nothing was done.';
+
+/** Asks for something that has already begun: this is what a cancelled question leaves. */
+export async function withCancelText<T>(text: string, ask: () => Promise<T>): Promise<T> {
+  const before = cancelText;
+  cancelText = text;
+  return ask().finally(() => {
+    cancelText = before;
+  });
+}
+
 function requireAnswer<T>(answer: T): Exclude<T, symbol> {
   if (!isCancel(answer)) return answer as Exclude<T, symbol>;
-  cancel('Nothing was done.', TERMINAL);
+  cancel(cancelText, TERMINAL);
   // While a question is open, the terminal sends Ctrl-C as a key. It ends the command all the same.
   process.emit('SIGINT', 'SIGINT');
   throw new TurnbuckleError('CALL_CANCELLED', 'Prompt cancelled.');

@@ -159,7 +159,14 @@ describe.skipIf(!HAS_TERMINAL)(`add <registry name> on a terminal${NEEDS_TERMINA
     terminal.press(key);
     await terminal.see(text);
     expect(await terminal.ended).toBe(exit);
-    expect(await pending(stage)).toHaveLength(left);
+    const open = await pending(stage);
+    expect(open).toHaveLength(left);
+    const [asked] = open;
+    if (asked !== undefined) {
+      expect(terminal.text()).toContain(`turnbuckle steward approve ${asked.id.slice(0, 8)}`);
+      expect(terminal.text()).toContain(`turnbuckle steward cancel ${asked.requestId.slice(0, 8)}`);
+    }
+    expect(terminal.text()).not.toContain('Nothing was done');
     expect(JSON.parse(readFileSync(stage.home.config, 'utf8'))).not.toHaveProperty('servers');
   });
 });

@@ -161,5 +161,46 @@ describe('requests to a daemon', () => {
   });
 });
 
+// requirement E1
+describe('what a switched steward says', () => {
+  it('about resume while it is stopped: that it stays stopped, and how to start it', async () => {
+    const stage = await openStewardHome();
+    await stage.daemon();
+    const { home } = stage;
+    await turnbuckle(['steward', 'stop'], { home });
+    const resumed = await turnbuckle(['steward', 'resume'], { home });
+    expect(resumed.stdout).not.toContain('goes on');
+    expect(resumed.stderr).toContain('The steward is stopped. Start it: turnbuckle steward start');
+    await turnbuckle(['steward', 'pause'], { home });
+    const started = await turnbuckle(['steward', 'start'], { home });
+    expect(started.stdout + started.stderr).toContain('Resume it: turnbuckle steward resume');
+    expect((await turnbuckle(['steward', 'resume'], { home })).stdout).toBe('The steward goes on.\n');
+  });
+});
+
+// requirement E1
+describe('a request that asks twice', () => {
+  it('with --wait announces each approval with its command', async () => {
+    const stage = await openStewardHome({ config: { sandbox: { default: 'off' } } });
+    const { home } = stage;
+    await stage.daemon();
+    const child = start(['steward', 'request', 'add', 'io.github.acme/files', '--wait'], { home });
+    const ended = finished(child);
+    const ids: string[] = [];
+    await waitUntil(async () => {
+      const pending = await json<{ id: string }[]>(['steward', 'approvals'], { home });
+      for (const { id } of pending) {
+        ids.push(id);
+        await turnbuckle(['steward', 'approve', id], { home });
+      }
+      return (await listed(stage))[0]?.state === 'completed';
+    }, 60_000);
+    const { code, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(ids.length).toBeGreaterThan(0);
+    for (const id of ids) expect(stderr).toContain(`turnbuckle steward approve ${id.slice(0, 8)}`);
+  });
+});
+
 const listed = async ({ home }: StewardHome): Promise<readonly RequestStatus[]> =>
   (await json<{ requests: readonly RequestStatus[] }>(['steward', 'list'], { home })).requests;
