@@ -8,6 +8,7 @@ import {
   RUNTIME_ROWS,
   STATUS_ROWS,
 } from './coming-from-library.js';
+import { REQUEST_ROWS } from './coming-from-steward.js';
 import { readText, rowsOf } from './repository.js';
 
 const PAGE = readText('docs/coming-from.md');
@@ -19,6 +20,7 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<string, Attempt>>>> = {
   Errors: ERROR_ROWS,
   'An HTTP bridge': BRIDGE_ROWS,
   Configuration: CONFIG_ROWS,
+  'Requests and energy': REQUEST_ROWS,
 };
 
 /** Spellings with tests of their own, beside what they are about. */
@@ -58,7 +60,7 @@ it('what the page says is not here is not here', async () => {
   const runtime = await openRuntime({ resourceTools: true });
   const text = sections.find((section) => section.startsWith('Not here')) ?? '';
   const named = [...text.matchAll(/`(\w+)/g)].map(([, name = '']) => name);
-  expect(named).toContain('mcp_list_available_tools');
+  expect(named).toContain('resolve_endpoint');
   for (const name of named) {
     expect(runtime).not.toHaveProperty(name);
     expect(runtime.catalog.get(name)).toBeUndefined();
