@@ -68,7 +68,7 @@ function toBudgetRow({ for: kind, name, limit, left, perSeconds }: BudgetLeft, {
     `${kind} ${showLine(name, 40)}`,
     `${shown(rest)} of ${limit}`,
     rest < limit / 5 ? color.red(line) : color.cyan(line),
-    perSeconds === undefined ? 'never' : `in ${formatPeriod(perSeconds * 1_000)}`,
+    perSeconds === undefined ? 'when the daemon restarts' : `in ${formatPeriod(perSeconds * 1_000)}`,
   ];
 }
 
