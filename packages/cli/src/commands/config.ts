@@ -1,4 +1,4 @@
-import { type ConfiguredServer, type LoadedConfig, redactConfig } from 'turnbuckle/host';
+import { type ConfiguredServer, isRecord, type LoadedConfig, redactConfig } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
 import { daemonConfigProblems } from '../daemon/inspect-daemon.js';
 import { loadCommandConfig } from '../session/command-runtime.js';
@@ -23,9 +23,9 @@ export async function run(context: CommandContext): Promise<number> {
     output.data(
       server === undefined
         ? { ...allAsJson(config), ...(kept.length > 0 && { daemonProblems: kept }) }
-        : serverAsJson(server),
+        : { ...serverAsJson(server), defaults: defaultsFor(server, config) },
     );
-  else if (server !== undefined) showServer(context, server);
+  else if (server !== undefined) showServer(context, server, defaultsFor(server, config));
   else {
     showFiles(context, config);
     showServers(context, config);
@@ -75,12 +75,29 @@ function showServers({ output }: CommandContext, { servers }: LoadedConfig): voi
   });
 }
 
-function showServer({ output }: CommandContext, server: ConfiguredServer): void {
+/** The `defaults` for keys that the entry does not set. Undefined: none. */
+function defaultsFor({ entry }: ConfiguredServer, { settings }: LoadedConfig): object | undefined {
+  const applied = Object.entries(settings.defaults ?? {}).flatMap(([key, value]) => {
+    const own = Object(entry)[key];
+    if (own === undefined) return [[key, value]];
+    if (!isRecord(own) || !isRecord(value)) return [];
+    const inner = Object.entries(value).filter(([name]) => own[name] === undefined);
+    return inner.length === 0 ? [] : [[key, Object.fromEntries(inner)]];
+  });
+  return applied.length === 0 ? undefined : Object.fromEntries(applied);
+}
+
+function showServer(
+  { output }: CommandContext,
+  server: ConfiguredServer,
+  defaults: object | undefined,
+): void {
   const { name, entry, origin, shadowed, problem } = server;
   output.line(`${output.color.bold(showLine(name, 60))}  ${origin.scope}, ${formatLocation(origin)}`);
   for (const weaker of shadowed)
     output.line(output.color.dim(`  overrides ${weaker.scope}, ${formatLocation(weaker)}`));
   output.line(showText(JSON.stringify(redactConfig(entry), null, 2)));
+  if (defaults !== undefined) output.line(`defaults ${showText(JSON.stringify(defaults))}`);
   if (problem !== undefined)
     output.line(
       `${output.color.red(problem.code)} ${showMessage(problem.message)}${problem.hint === undefined ? '' : `\n  ${showMessage(problem.hint)}`}`,

@@ -50,6 +50,23 @@ describe('config', () => {
     expect(texts[1]).toContain('https://[redacted]@example.invalid/mcp?key=[redacted]&id=${ID}');
   });
 
+  it('shows the defaults that apply to a server', async () => {
+    const own = await createHome();
+    await own.write('.config/turnbuckle/mcp.json', {
+      defaults: { callTimeoutMs: 5_000, pingMs: 9_000, reconnect: { tries: 5, probeMs: 4_000 } },
+      servers: {
+        set: { command: 'x', callTimeoutMs: 1, pingMs: 1, reconnect: { tries: 1, probeMs: 1 } },
+        part: { command: 'x', pingMs: 1_000, reconnect: { probeMs: 1_000 } },
+      },
+    });
+    const { stdout } = await turnbuckle(['config', 'part'], { home: own });
+    expect(stdout).toContain('defaults {"callTimeoutMs":5000,"reconnect":{"tries":5}}');
+    expect(await json(['config', 'part'], { home: own })).toMatchObject({
+      defaults: { callTimeoutMs: 5_000, reconnect: { tries: 5 } },
+    });
+    expect((await turnbuckle(['config', 'set'], { home: own })).stdout).not.toContain('defaults');
+  });
+
   it('prints JSON', async () => {
     expect(await json(['config', 'both'], { home })).toMatchObject({
       name: 'both',
