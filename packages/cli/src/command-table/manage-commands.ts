@@ -46,6 +46,10 @@ export const MANAGE_COMMANDS: readonly Command[] = [
         line: `turnbuckle add db '{"command":"db-mcp","env":{"URL":"\${DB_URL}"}}'`,
         what: 'add a server from JSON',
       },
+      {
+        line: 'turnbuckle add io.github.acme/files',
+        what: 'add a server of a registry, after your approval',
+      },
     ],
     load: () => import('../commands/add.js'),
   },
