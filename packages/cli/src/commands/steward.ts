@@ -2,6 +2,7 @@ import type { RequestStatus, StewardMode } from '@turnbuckle/steward';
 import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
 import type { CommandContext } from '../command.js';
+import { nearestWord } from '../command-line/nearest-word.js';
 import { parseLimit } from '../command-line/parse-limit.js';
 import { rejectExtraPositionals, requirePositional, suggestWord } from '../command-line/positionals.js';
 import { resolveShortId, shortId } from '../command-line/short-id.js';
@@ -29,29 +30,58 @@ type Work = (context: CommandContext) => Promise<number | undefined>;
 
 const MAX_LISTED = 500;
 
-const SUBCOMMANDS: Readonly<Record<string, { readonly run: Work; readonly most: number }>> = {
-  request: { run: request, most: Number.POSITIVE_INFINITY },
+interface Subcommand {
+  readonly run: Work;
+  readonly most: number;
+  /** The options of the command that it takes. */
+  readonly options?: readonly string[];
+}
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  request: { run: request, most: Number.POSITIVE_INFINITY, options: ['priority', 'wait'] },
   status: { run: status, most: 2 },
-  list: { run: list, most: 1 },
+  list: { run: list, most: 1, options: ['limit'] },
   cancel: { run: cancel, most: Number.POSITIVE_INFINITY },
   pause: { run: (context) => switchMode(context, 'pause'), most: 1 },
   resume: { run: (context) => switchMode(context, 'resume'), most: 1 },
   start: { run: (context) => switchMode(context, 'start'), most: 1 },
   stop: { run: (context) => switchMode(context, 'stop'), most: 1 },
   approvals: { run: approvals, most: 1 },
-  approve: { run: approve, most: Number.POSITIVE_INFINITY },
+  approve: { run: approve, most: Number.POSITIVE_INFINITY, options: ['secrets-stdin'] },
   refuse: { run: refuse, most: 2 },
 };
 
 export async function run(context: CommandContext): Promise<number | undefined> {
   const [word = 'list'] = context.positionals;
   const found = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
-  if (found === undefined)
+  if (found === undefined) {
+    const words = Object.keys(SUBCOMMANDS);
+    const isClose = nearestWord(word, words) !== undefined;
     throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand "${word}".`, {
-      hint: suggestWord(context, word, Object.keys(SUBCOMMANDS)),
+      hint: isClose ? suggestWord(context, word, words) : `Use one of: ${words.join(', ')}`,
     });
+  }
   rejectExtraPositionals(context, found.most);
+  rejectOtherOptions(context, word, found);
   return found.run(context);
+}
+
+/** An option that would be ignored. */
+function rejectOtherOptions(
+  { command, flags }: CommandContext,
+  word: string,
+  { options = [] }: Subcommand,
+): void {
+  const other = Object.keys(command.options).find(
+    (name) => flags[name] !== undefined && !options.includes(name),
+  );
+  if (other === undefined) return;
+  const takers = Object.entries(SUBCOMMANDS).flatMap(([name, one]) =>
+    one.options?.includes(other) === true ? [name] : [],
+  );
+  throw new TurnbuckleError('ARGUMENTS_INVALID', `--${other} cannot be used with "steward ${word}".`, {
+    hint: `It is an option of: turnbuckle steward ${takers.join(', ')}`,
+  });
 }
 
 async function request(context: CommandContext): Promise<number | undefined> {
@@ -125,11 +155,14 @@ async function list(context: CommandContext): Promise<number> {
   const { output, flags } = context;
   const limit = Math.min(parseLimit(flags.limit), MAX_LISTED);
   return withRequests(context, async (requests) => {
-    const found = await requests.list({ limit });
+    const all = await requests.list({ limit: Math.min(limit + 1, MAX_LISTED) });
+    const found = all.slice(0, limit);
     if (output.json) output.data({ requests: found, hasDaemon: requests.hasDaemon, ...requests.mode });
     else if (found.length === 0)
       output.note('No requests. Ask for a server: turnbuckle steward request add <purpose>');
     else showRequests(found, output);
+    if (found.length < all.length)
+      output.note(`Older requests are not shown. Show more: turnbuckle steward list --limit ${2 * limit}`);
     if (!requests.hasDaemon) noteWithoutDaemon(output);
     noteMode(requests.mode, output);
     return 0;
@@ -141,16 +174,19 @@ async function cancel(context: CommandContext): Promise<number> {
   const typed = requirePositional(context, 1, 'request id');
   const reason = positionals.slice(2).join(' ') || 'cancelled on the command line';
   return withRequests(context, async (requests) => {
-    const cancelled = await requests.cancel(await resolveRequestId(requests, typed), reason);
+    const id = await resolveRequestId(requests, typed);
+    const before = await requests.status(id);
+    const cancelled = await requests.cancel(id, reason);
     if (output.json) output.data(cancelled);
-    else output.line(cancelText(cancelled));
+    else output.line(cancelText(cancelled, before));
     if (!requests.hasDaemon && cancelled.state === 'in_progress') noteWithoutDaemon(output);
     return 0;
   });
 }
 
-function cancelText(request: RequestStatus): string {
+function cancelText(request: RequestStatus, before: RequestStatus): string {
   const id = shortId(request.requestId);
+  if (before.state === 'cancelled') return `Cancelled ${id} earlier. ${showFullLine(before.message)}`;
   if (request.state === 'cancelled') return `Cancelled ${id}`;
   if (request.state === 'in_progress')
     return `Cancelling ${id}. The changes it has made so far are being undone.`;

@@ -45,6 +45,10 @@ export async function findSteward(context: CommandContext): Promise<RunningStewa
 export async function requireSteward(context: CommandContext, why: string): Promise<RunningSteward> {
   const steward = await findSteward(context);
   if (steward !== undefined) return steward;
+  if (context.flags['no-daemon'] === true)
+    throw new TurnbuckleError('ARGUMENTS_INVALID', 'Only the daemon can do this.', {
+      hint: 'Leave --no-daemon out.',
+    });
   throw new TurnbuckleError('CONNECT_FAILED', why, {
     hint: 'Start the daemon: turnbuckle serve start',
   });

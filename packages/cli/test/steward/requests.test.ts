@@ -31,6 +31,7 @@ describe('requests without a daemon', () => {
     expect(await statusOf(stage, id)).toMatchObject({ state: 'cancelled', message: 'Cancelled: not needed' });
     const again = await turnbuckle(['steward', 'cancel', id], { home });
     expect(again.stdout).toContain(`Cancelled ${id.slice(0, 8)}`);
+    expect(again.stdout).toContain('earlier');
   });
 
   it('are not queued if the change would make an entry invalid', async () => {
@@ -55,6 +56,19 @@ describe('requests without a daemon', () => {
     expect(shown.stdout).toContain('io.github.acme/files  1.2.3    npm   yes');
     expect(shown.stderr).not.toContain(WORKED_ON);
   });
+
+  it('that a list leaves out are mentioned', async () => {
+    const { home } = await openStewardHome();
+    for (const name of ['a', 'b', 'c']) await turnbuckle(['steward', 'request', 'test', name], { home });
+    const cut = await turnbuckle(['steward', 'list', '--limit', '2'], { home });
+    expect(cut.stdout.trim().split('\n')).toHaveLength(3);
+    expect(cut.stderr).toContain('Older requests are not shown.');
+    const whole = await turnbuckle(['steward', 'list', '--limit', '3'], { home });
+    expect(whole.stderr).not.toContain('Older requests');
+    expect(await json(['steward', 'list', '--limit', '2'], { home })).toMatchObject({
+      requests: [{}, {}],
+    });
+  }, 20_000);
 
   it('leave no file behind if there is nothing to look at', async () => {
     const { home } = await openStewardHome();
@@ -96,6 +110,10 @@ describe('requests without a daemon', () => {
 describe('bad input', () => {
   it.each([
     [['lst'], 'Did you mean "turnbuckle steward list"?'],
+    [['foo'], 'Use one of: request, status, list, cancel, pause'],
+    [['approve', '6f1c2a9e', '--wait'], '--wait cannot be used with "steward approve".'],
+    [['list', '--priority', 'low'], '--priority cannot be used with "steward list".'],
+    [['pause', '--no-daemon'], 'Leave --no-daemon out.'],
     [['request'], 'Missing argument: kind of request.'],
     [['request', 'tset', 'files'], 'Did you mean "test"?'],
     [['request', 'juggle'], 'Use one of: add, remove, test, search, modify'],
