@@ -48,7 +48,7 @@ function parseValues(given: string): Values {
   if (isRecord(value) && Object.values(value).every((one) => typeof one === 'string')) return value as Values;
   throw invalid(
     'With --secrets-stdin, stdin has to be a JSON object of texts.',
-    'For example { "API_KEY": "…" } from a password manager or a file: turnbuckle steward approve <id> --secrets-stdin < values.json. To be asked in a terminal, leave the option out.',
+    'For example { "API_KEY": "…" } from a file or another program: turnbuckle steward approve <id> --secrets-stdin < values.json. To be asked in a terminal, leave the option out.',
   );
 }
 

@@ -50,7 +50,10 @@ it('the examples of add, run in a shell, store placeholders unchanged', async ()
   const home = await createHome({});
   const bin = `${process.execPath} ${BIN}`;
   const add = COMMANDS.find(({ name }) => name === 'add');
-  for (const { line } of add?.examples ?? []) {
+  // A server of a registry is installed by the daemon.
+  const entries = (add?.examples ?? []).filter(({ line }) => !/ add [\w.-]+\/[\w-]+$/.test(line));
+  expect(entries).toHaveLength((add?.examples.length ?? 0) - 1);
+  for (const { line } of entries) {
     const { stderr } = await promisify(execFile)('sh', ['-c', line.replace(/^turnbuckle/, bin)], {
       cwd: home.project,
       env: environmentOf(home),
