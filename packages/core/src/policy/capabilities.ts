@@ -29,8 +29,8 @@ export interface CallerLimits {
   readonly tools?: ReadonlySet<string> | undefined;
   /** Whether the tools for resources and prompts are in it, whatever `servers` and `tools` have. */
   readonly resourceTools?: boolean | undefined;
-  /** The capabilities that apply to the host itself, which otherwise needs none. */
-  readonly capabilities?: readonly string[] | undefined;
+  /** Each list of capabilities has to grant an item too, even to the host itself, which otherwise needs none. */
+  readonly capabilities?: ReadonlyArray<readonly string[]> | undefined;
   /** They ask and deny in addition to the ordinary rules; an `allow` only stops later rules of this list. */
   readonly rules?: readonly PlacedRule[] | undefined;
 }
@@ -64,7 +64,8 @@ const keys = new WeakMap<Caller, string>();
 export function callerKey(caller: Caller): string {
   const known = keys.get(caller);
   if (known !== undefined) return known;
-  const key = JSON.stringify([caller.id, caller.isHost === true, caller.capabilities]);
+  const { id, isHost, capabilities, limits } = caller;
+  const key = JSON.stringify([id, isHost === true, capabilities, limits?.capabilities]);
   keys.set(caller, key);
   return key;
 }

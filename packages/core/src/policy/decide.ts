@@ -142,11 +142,26 @@ export function isSurelyVisible(caller: Caller, subject: RuleSubject, options: P
 
 /** The denial, if the caller's view or its capabilities do not include the item. */
 function missingGrant(caller: Caller, subject: RuleSubject, options: PolicyOptions): Decision | undefined {
-  const { requires, isPublic, resourceTool, capability } = options.serverPolicy(subject.server);
+  const { resourceTool } = options.serverPolicy(subject.server);
   if (!isWithinLimits(caller.limits, subject, resourceTool?.(subject.tool)))
     return denyHidden('it is not in this view');
-  const capabilities = caller.isHost === true ? caller.limits?.capabilities : caller.capabilities;
-  if (capabilities === undefined) return undefined;
+  const { isHost, limits, capabilities } = caller;
+  const lacking = isHost === true ? undefined : missingCapability(capabilities, subject, options);
+  if (lacking !== undefined || limits?.capabilities === undefined) return lacking;
+  for (const most of limits.capabilities) {
+    const outside = missingCapability(most, subject, options);
+    if (outside !== undefined) return outside;
+  }
+  return undefined;
+}
+
+/** The denial, if these capabilities do not include the item. */
+function missingCapability(
+  capabilities: readonly string[],
+  subject: RuleSubject,
+  options: PolicyOptions,
+): Decision | undefined {
+  const { requires, isPublic, capability } = options.serverPolicy(subject.server);
   const only = capability?.(subject.tool);
   if (only !== undefined)
     return capabilities.includes(only) ? undefined : denyHidden('the caller has no capability for it');

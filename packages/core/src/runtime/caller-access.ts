@@ -85,7 +85,8 @@ export class CallerAccess {
 
   #namedItems(server: string, { capabilities, limits }: Caller): ReadonlySet<string> {
     const prefixes = [`mcp:${server}/`, `mcp_${server}_`];
-    const granted = capabilities.flatMap((word) => {
+    const words = [...capabilities, ...(limits?.capabilities ?? []).flat()];
+    const granted = words.flatMap((word) => {
       const prefix = prefixes.find((one) => word.startsWith(one));
       return prefix === undefined ? [] : [word.slice(prefix.length)];
     });

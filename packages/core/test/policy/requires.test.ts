@@ -57,6 +57,17 @@ describe('requires', () => {
     expect([seen.action, seen.hidden]).toEqual([action, action === 'deny']);
   });
 
+  it.each<[string[], string[], 'allow' | 'deny']>([
+    [['x'], ['mcp_integration', 'x'], 'allow'],
+    [['x'], ['mcp_integration'], 'deny'],
+    [[], ['mcp_integration', 'x'], 'deny'],
+    [['x'], ['x'], 'deny'],
+  ])('of a caller with %j and a limit of %j is %s', (held, most, action) => {
+    const bound: Caller = { ...caller(...held), limits: { capabilities: [['mcp:s', 'x'], most] } };
+    expect(decide(bound, subject('read'), policy(['x'])).action).toBe(action);
+    expect(decideVisibility(bound, subject('read'), policy(['x'])).action).toBe(action);
+  });
+
   const words = fc.constantFrom('x', 'y', 'z');
   const patterns = fc.constantFrom('*', 'read', 'r*', '*d', 'a/*', 'a', '?ead', '**');
   const tools = fc.constantFrom('read', 'red', 'a', 'a/b', 'd', '');

@@ -8,7 +8,7 @@ import { callerKey } from 'turnbuckle/host';
 type Decider = Pick<Runtime, 'mayKnow' | 'toolsForAgent' | 'catalog' | 'rules'>;
 
 /** The servers that each caller knows of; one cache per view, since a view limits its callers. */
-type KnownServers = Map<object | undefined, Map<string, Map<string, boolean>>>;
+type KnownServers = WeakMap<object, Map<string, Map<string, boolean>>>;
 
 interface KnownServersCache {
   /** What the cache was computed from. The runtime replaces these objects whenever something changes. */
@@ -17,13 +17,15 @@ interface KnownServersCache {
   readonly known: KnownServers;
 }
 
+const NO_LIMITS = {};
 const MAX_CACHED_CALLERS = 1_000;
 const caches = new WeakMap<object, KnownServersCache>();
 
 export function knowsServer(runtime: Decider, server: string, caller: Caller): boolean {
   const known = knownServersOf(runtime);
-  const byCaller = known.get(caller.limits) ?? new Map<string, Map<string, boolean>>();
-  known.set(caller.limits, byCaller);
+  const limits = caller.limits ?? NO_LIMITS;
+  const byCaller = known.get(limits) ?? new Map<string, Map<string, boolean>>();
+  known.set(limits, byCaller);
   const key = callerKey(caller);
   const servers = byCaller.get(key) ?? new Map<string, boolean>();
   if (!byCaller.has(key) && byCaller.size >= MAX_CACHED_CALLERS) byCaller.clear();
@@ -46,7 +48,7 @@ function knownServersOf(runtime: Decider): KnownServers {
   const { rules } = runtime;
   const tools = runtime.catalog.list();
   if (memory?.rules === rules && memory.tools === tools) return memory.known;
-  const known: KnownServers = new Map();
+  const known: KnownServers = new WeakMap();
   caches.set(runtime, { rules, tools, known });
   return known;
 }

@@ -16,23 +16,31 @@ export interface ViewContext {
   readonly telemetry?: Telemetry | undefined;
 }
 
-/** A view limits the capabilities of every caller. */
+/** A view limits every caller, in addition to what limits it already; it never gives a capability. */
 export function callerInView({ dispatcher }: ViewContext, caller: Caller, run?: string): Caller {
   const { limits } = dispatcher.view;
   if (limits === undefined) return run === undefined ? caller : { ...caller, run };
-  const { capabilities: most } = limits;
   return {
     ...caller,
     ...(run !== undefined && { run }),
-    ...(most !== undefined && { capabilities: intersectCapabilities(caller.capabilities, most) }),
     ...(hostOrCaller(caller) === undefined && { isHost: true }),
-    limits,
+    limits: caller.limits === undefined ? limits : limitsOfBoth(limits, caller.limits),
   };
 }
 
-/** A caller with all capabilities gets those of the view. */
-export const intersectCapabilities = (held: readonly string[], most: readonly string[]): readonly string[] =>
-  held.includes('mcp_integration') ? most : held.filter((word) => most.includes(word));
+type Limits = NonNullable<Caller['limits']>;
+
+const combinedLimits = new WeakMap<Limits, WeakMap<Limits, Limits>>();
+
+/** The same object each time: lists are cached by it. A caller outside of views has no limits but its capabilities. */
+function limitsOfBoth(view: Limits, own: Limits): Limits {
+  const known = combinedLimits.get(view) ?? new WeakMap<Limits, Limits>();
+  combinedLimits.set(view, known);
+  const capabilities = [...(own.capabilities ?? []), ...(view.capabilities ?? [])];
+  const both = known.get(own) ?? { ...view, capabilities };
+  known.set(own, both);
+  return both;
+}
 
 /** The capabilities offered to clients of every revision. */
 export function capabilitiesOf(viewContext: ViewContext, caller: Caller): Record<string, unknown> {

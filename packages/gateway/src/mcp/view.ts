@@ -136,7 +136,7 @@ function limitsOf({ servers, tools, resourceTools, capabilities, rules }: ViewOp
     servers: servers && new Set(servers),
     tools: tools && new Set(tools),
     resourceTools,
-    capabilities,
+    capabilities: capabilities && [capabilities],
     rules: rules?.map((rule, position) => ({ rule, from: 'view', position })),
   };
 }

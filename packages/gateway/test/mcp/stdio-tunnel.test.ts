@@ -9,8 +9,10 @@ let own: OwnDaemon;
 let little: string;
 beforeAll(async () => {
   own = await ownDaemon({
-    servers: { echo: fixture('echo') },
-    daemon: { views: { small: { tools: ['add'] } } },
+    servers: { echo: fixture('echo'), vetted: { ...fixture('echo'), requires: ['mcp_vetted'] } },
+    daemon: {
+      views: { small: { tools: ['add'] }, vetted: { capabilities: ['mcp_integration', 'mcp_vetted'] } },
+    },
     rules: [
       { action: 'deny', tool: 'pid', caller: 'named' },
       { action: 'allow', caller: ['named', 'stdio:*', 'little'] },
@@ -145,6 +147,35 @@ it('applies the rules, the capabilities and the view of its caller', async () =>
     expect(listed).toContain('"echo_add"');
     expect(listed).not.toContain('echo_echo');
   }
+});
+
+it('limits the capabilities of its token, and gives none', async () => {
+  const names = async (headers: Record<string, string>): Promise<string> => {
+    const { ask } = await open(headers);
+    await ask(1, 'initialize', HELLO);
+    return JSON.stringify((await ask(2, 'tools/list', {})).result);
+  };
+  const named = { 'turnbuckle-caller': 'named' };
+  const vetted = { 'turnbuckle-capabilities': 'mcp_integration mcp_vetted' };
+  for (const headers of [
+    { ...named, ...vetted },
+    { ...named, 'turnbuckle-view': 'vetted' },
+  ]) {
+    const listed = await names(headers);
+    expect(listed).toContain('"echo_echo"');
+    expect(listed).not.toContain('vetted_');
+  }
+  expect(await names({ ...vetted, ...named, 'turnbuckle-view': 'vetted' })).not.toContain('vetted_');
+  expect(await names({ ...named, 'turnbuckle-capabilities': 'mcp:echo/add' })).not.toContain('echo_echo');
+  // The same token a moment later, with other limits, in a view.
+  const [wide, small] = [
+    await names({ ...named, 'turnbuckle-view': 'small', 'turnbuckle-capabilities': 'mcp:echo' }),
+    await names({ ...named, 'turnbuckle-view': 'small', 'turnbuckle-capabilities': 'mcp:echo/echo' }),
+  ];
+  expect(wide).toContain('echo_add');
+  expect(small).not.toContain('echo_add');
+  // Without a token it has what the owner gives it.
+  expect(await names(vetted)).toContain('vetted_echo');
 });
 
 it('ends with the token that it was opened with', async () => {

@@ -58,7 +58,11 @@ it('can restrict its callers further', async () => {
   const names = await namesIn({ path: '/mcp/narrow' });
   expect(names).toContain('two_echo');
   expect(names.every((name) => name.startsWith('two_'))).toBe(true);
-  expect(await namesIn({ path: '/mcp/narrow', token: 'little' })).toEqual([]);
+  // Of what the view has, what its own capabilities grant.
+  expect(await namesIn({ path: '/mcp/narrow', token: 'little' })).toEqual(['two_add']);
+  expect((await call('one_echo', { path: '/mcp/narrow', token: 'little' })).body.error).toMatchObject({
+    code: -32602,
+  });
 });
 
 it('does not exist if it is not configured', async () => {

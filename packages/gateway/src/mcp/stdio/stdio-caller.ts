@@ -3,12 +3,11 @@ import { type Caller, TurnbuckleError } from 'turnbuckle';
 import { shellQuote } from 'turnbuckle/light';
 import type { Identity } from '../../identity/identity.js';
 import { OWNER } from '../../identity/owner.js';
-import { intersectCapabilities } from '../view-context.js';
 
 export interface StdioCallerOptions {
   /** The name of the token that it acts as, without having it; absent: `stdio:` and the name that the client reports. */
   readonly name?: string | undefined;
-  /** The maximum of its capabilities; absent: those of the token of that name, or all without a name. */
+  /** Without a name its capabilities (absent: all); with one, limits of those that the token has. */
   readonly capabilities?: readonly string[] | undefined;
 }
 
@@ -34,20 +33,19 @@ export function createStdioCaller(
   if (name !== undefined && (!NAME.test(name) || RESERVED_NAMES.has(name))) throw notAName(name);
   const odd = capabilities?.find((word) => !CAPABILITY.test(word));
   if (odd !== undefined) throw notACapability(odd);
-  const bound = (held: readonly string[]): readonly string[] =>
-    capabilities === undefined ? held : intersectCapabilities(held, capabilities);
   if (name === undefined)
     return {
       identity: undefined,
       callerOf: (clientName) => {
         const id = `stdio:${sanitizeName(clientName)}`;
-        return { id, identity: `stdio ${id}`, capabilities: bound(ALL_CAPABILITIES) };
+        return { id, identity: `stdio ${id}`, capabilities: capabilities ?? ALL_CAPABILITIES };
       },
     };
   const identity = tokenNamed(name);
   if (identity === undefined) throw noToken(name);
   if (!identity.access.has('call')) throw notForCalls(name);
-  const caller = { ...identity.caller, capabilities: bound(identity.caller.capabilities) };
+  const limits = capabilities && { capabilities: [capabilities] };
+  const caller = { ...identity.caller, ...(limits !== undefined && { limits }) };
   return { identity, callerOf: () => caller };
 }
 
