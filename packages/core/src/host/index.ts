@@ -91,6 +91,7 @@ export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';
 export { callerKey, identityOf, isWithinLimits } from '../policy/capabilities.js';
+export { foldKey } from '../policy/similar-keys.js';
 export { redactConfig } from '../redaction/redact-config.js';
 export { createRedactor, type Redactor } from '../redaction/redactor.js';
 export { findSecretShape } from '../redaction/secret-shapes.js';

@@ -1,5 +1,6 @@
 /** The path of an argument in a call: `path`, `options.mode`, `files[*].name`, `files[0]`, `["a.b"]`. */
 import { isRecord } from '../json/is-record.js';
+import type { DecisionBudget } from './decision-budget.js';
 
 /** A key of an object, an index of a list, or every item of it. */
 type Step = string | number | typeof EACH;
@@ -20,47 +21,58 @@ export function parseArgumentPath(text: string): ArgumentPath {
   return steps;
 }
 
-type Test = (value: unknown) => boolean;
+type Test = (value: unknown, work: DecisionBudget) => boolean;
 
 interface Search {
   readonly path: ArgumentPath;
   readonly test: Test;
+  readonly work: DecisionBudget;
 }
 
-/** True if there is a value at the path and every such value passes. */
-export const everyAt = (value: unknown, path: ArgumentPath, test: Test): boolean =>
-  everyFrom(0, value, { path, test });
+/**
+ * True if there is a value at the path and every such value passes. False if a key has another spelling beside it: it
+ * is not certain which of them the server reads.
+ */
+export const everyAt = (value: unknown, search: Search): boolean => everyFrom(0, value, search);
 
 function everyFrom(depth: number, value: unknown, search: Search): boolean {
-  const { path, test } = search;
+  const { path, test, work } = search;
   const step = path[depth];
-  if (step === undefined) return test(value);
+  if (step === undefined) return test(value, work);
   if (step === EACH) {
     const items = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
     return items.length > 0 && items.every((item) => everyFrom(depth + 1, item, search));
   }
   const found = childOf(value, step);
-  return found !== undefined && everyFrom(depth + 1, found, search);
+  if (found === undefined) return false;
+  if (isRecord(value) && work.otherSpellings(value, String(step))?.length !== 0) return false;
+  return everyFrom(depth + 1, found, search);
 }
 
-/** True if any value at the path passes. Lists on the path are searched even if the path does not mention them. */
-export const someAt = (value: unknown, path: ArgumentPath, test: Test): boolean =>
-  someFrom(0, value, { path, test });
+/**
+ * True if any value at the path passes, or at another spelling of it. Lists on the path are searched even if the path
+ * does not mention them.
+ */
+export const someAt = (value: unknown, search: Search): boolean => someFrom(0, value, search);
 
 function someFrom(depth: number, value: unknown, search: Search): boolean {
-  const { path, test } = search;
+  const { path, test, work } = search;
   const step = path[depth];
-  if (step === undefined) return test(value);
+  if (step === undefined) return test(value, work);
   if (step === EACH) {
     // A server may accept one item in place of a list of one.
     const items = Array.isArray(value) ? value : isRecord(value) ? [value, ...Object.values(value)] : [value];
     return items.some((item) => someFrom(depth + 1, item, search));
   }
   const found = childOf(value, step);
-  if (found !== undefined) return someFrom(depth + 1, found, search);
-  return (
-    typeof step === 'string' && Array.isArray(value) && value.some((item) => someFrom(depth, item, search))
-  );
+  if (found !== undefined && someFrom(depth + 1, found, search)) return true;
+  if (Array.isArray(value))
+    return (
+      found === undefined && typeof step === 'string' && value.some((item) => someFrom(depth, item, search))
+    );
+  if (!isRecord(value)) return false;
+  const others = work.otherSpellings(value, String(step));
+  return others === undefined || others.some((key) => someFrom(depth + 1, value[key], search));
 }
 
 /** Own properties only, not inherited ones. */

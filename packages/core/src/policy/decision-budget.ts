@@ -4,6 +4,7 @@
  */
 import { isAddress, pathsIn, possibleAddresses } from './possible-addresses.js';
 import { isAmbiguousPath, possiblePaths } from './possible-paths.js';
+import { foldKey, hasOnlyKey } from './similar-keys.js';
 
 /** What else a text may mean; undefined if that cannot be determined. */
 type PossibleMeanings = readonly string[] | undefined;
@@ -20,6 +21,7 @@ const PATH_COST_FACTOR = 8;
 export class DecisionBudget {
   #left = MAX_DECISION_CHARACTERS;
   #meanings: Map<string, PossibleMeanings> | undefined;
+  #spellings: Map<object, ReadonlyMap<string, readonly string[]> | undefined> | undefined;
 
   /** The work done so far. */
   get spent(): number {
@@ -43,6 +45,28 @@ export class DecisionBudget {
     return meant;
   }
 
+  /** The other keys of the object that a server may take for this one; undefined if that cannot be determined. */
+  otherSpellings(value: Readonly<Record<string, unknown>>, key: string): readonly string[] | undefined {
+    if (hasOnlyKey(value, key)) return NO_KEYS;
+    this.#spellings ??= new Map();
+    if (!this.#spellings.has(value)) this.#spellings.set(value, this.#keysByFold(value));
+    const found = this.#spellings.get(value)?.get(foldKey(key));
+    if (found === undefined) return this.#spellings.get(value) === undefined ? undefined : NO_KEYS;
+    return found.length === 1 && found[0] === key ? NO_KEYS : found.filter((one) => one !== key);
+  }
+
+  #keysByFold(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, readonly string[]> | undefined {
+    const keys = new Map<string, string[]>();
+    for (const key of Object.keys(value)) {
+      if (!this.spend(key.length)) return undefined;
+      const fold = foldKey(key);
+      const same = keys.get(fold);
+      if (same === undefined) keys.set(fold, [key]);
+      else same.push(key);
+    }
+    return keys;
+  }
+
   #read(text: string): PossibleMeanings {
     if (!this.spend(text.length)) return undefined;
     let paths = NO_PATHS;
@@ -61,3 +85,4 @@ export class DecisionBudget {
 }
 
 const NO_PATHS: readonly string[] = [];
+const NO_KEYS: readonly string[] = [];

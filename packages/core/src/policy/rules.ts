@@ -346,12 +346,8 @@ function argumentsTest(
   const tests = Object.entries(patterns).map(([path, pattern]): ArgumentsTest => {
     const steps: ArgumentPath = parseArgumentPath(path);
     const test = strict ? strictTest(pattern) : wideTest(pattern);
-    const [key] = steps;
-    // Fast path: most paths are a single key, and every rule is on the path of the call.
-    if (steps.length === 1 && typeof key === 'string')
-      return (args, work) => Object.hasOwn(args, key) && args[key] !== undefined && test(args[key], work);
     const at = strict ? everyAt : someAt;
-    return (args, work) => at(args, steps, (value) => test(value, work));
+    return (args, work) => at(args, { path: steps, test, work });
   });
   const [only] = tests;
   return tests.length === 1 && only !== undefined

@@ -1,5 +1,5 @@
 /** Splits the params of a request into ours and the server's, and writes results for the client's revision. */
-import { copyRawNumbers } from 'turnbuckle/host';
+import { copyRawNumbers, foldKey } from 'turnbuckle/host';
 import { type ResponseText, SharedText } from '../http/response-text.js';
 import { type Era, META, type Params } from './protocol/protocol.js';
 
@@ -14,6 +14,21 @@ export function extraCallParams(params: Params): Params | undefined {
   const { task } = params;
   return task === undefined ? undefined : copyRawNumbers(params, { task });
 }
+
+/** The members that the protocol has for the params of a request. */
+const REQUEST_MEMBERS = { 'resources/read': ['uri'], 'prompts/get': ['name', 'arguments'] } as const;
+
+/** Only these are forwarded: a lenient server could take another one, such as `URI`, for the one that was authorized. */
+export function knownParams(params: Params, method: keyof typeof REQUEST_MEMBERS): Params {
+  const known: Record<string, unknown> = {};
+  for (const member of REQUEST_MEMBERS[method])
+    if (Object.hasOwn(params, member)) known[member] = params[member];
+  return copyRawNumbers(params, known);
+}
+
+/** Whether it has a member that a lenient server could take for this one. */
+export const hasOtherSpelling = (params: Params, member: string): boolean =>
+  Object.keys(params).some((key) => key !== member && foldKey(key) === foldKey(member));
 
 /** What the client says about itself and its request is for us; the rest belongs to the server. */
 const GATEWAY_META_KEYS: ReadonlySet<string> = new Set([

@@ -20,6 +20,8 @@ import {
 } from './dispatcher-errors.js';
 import {
   extraCallParams,
+  hasOtherSpelling,
+  knownParams,
   LIST_CACHE_HINT,
   listText,
   metaForServer,
@@ -210,7 +212,10 @@ export class McpDispatcher {
     if (typeof uri !== 'string') throw new RpcError(CODES.invalidParams, 'params.uri must be a string');
     const owner = await this.#lists.ownerOf(uri, caller);
     const target = { kind: 'resource', server: owner.server, item: owner.uri, name: uri } as const;
-    const result = await this.#request(request, target, { ...withoutMeta(params), uri: owner.uri });
+    const result = await this.#request(request, target, {
+      ...knownParams(params, 'resources/read'),
+      uri: owner.uri,
+    });
     if (era === 'legacy') return toEraResult(result, era);
     return copyRawNumbers(result, {
       ttlMs: 0,
@@ -226,7 +231,8 @@ export class McpDispatcher {
     const { server, item } = await this.#lists.findPrompt(name, caller);
     request.span?.confirmTarget(server);
     const target = { kind: 'prompt', server, item, name } as const;
-    return toEraResult(await this.#request(request, target, { ...withoutMeta(params), name: item }), era);
+    const known = { ...knownParams(params, 'prompts/get'), name: item };
+    return toEraResult(await this.#request(request, target, known), era);
   }
 
   async #complete(request: DispatcherRequest): Promise<Params> {
@@ -335,6 +341,7 @@ export class McpDispatcher {
   /** An unknown method about tasks: if it names a task, that has to be the caller's too. */
   #taskOfRequest(request: DispatcherRequest): Task | undefined {
     if (request.method === 'tasks/list') throw unknownMethod(request.method);
+    if (hasOtherSpelling(request.params, 'taskId')) throw unknownTask();
     return request.params.taskId === undefined ? undefined : this.#findTask(request);
   }
 

@@ -109,7 +109,6 @@ const PLACES: Readonly<Record<string, (secret: string) => readonly [method: stri
   ],
   'the _meta of a request about a task': (secret) => ['tasks/get', { taskId, _meta: { 'x/y': secret } }],
   'a URI': (secret) => ['resources/read', { uri: `a://b/${secret}` }],
-  'a further param of a resource': (secret) => ['resources/read', { uri: 'a://b', x: secret }],
   'the _meta of a resource': (secret) => ['resources/read', { uri: 'a://b', _meta: { 'x/y': secret } }],
   'an argument of a prompt': (secret) => ['prompts/get', { name: 'up_p', arguments: { x: secret } }],
   'the _meta of a prompt': (secret) => ['prompts/get', { name: 'up_p', _meta: { 'x/y': secret } }],
@@ -169,3 +168,15 @@ describe.each(
     expect(arrived('plainwords')).toBe(true);
   });
 });
+
+it.each(['legacy', 'modern'] as const)(
+  'from a %s client a further param of a resource is never forwarded',
+  async (era) => {
+    rules({ action: 'allow' });
+    for (const secret of [LOOKS, 'plainwords']) {
+      const { body } = await ask[era]('resources/read', { uri: 'a://b', x: secret });
+      expect(body.result?.contents).toBeDefined();
+      expect(arrived(secret)).toBe(false);
+    }
+  },
+);
