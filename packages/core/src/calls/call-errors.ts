@@ -19,6 +19,7 @@ interface ItemRequest {
 /** Error codes that servers use for unknown items: the older one for resources, and the one of newer revisions. */
 const NOT_FOUND_CODES: Readonly<Record<string, ReadonlySet<unknown>>> = {
   'resources/read': new Set([-32002, -32602]),
+  'resources/subscribe': new Set([-32002, -32602]),
   'prompts/get': new Set([-32602]),
 };
 
@@ -49,12 +50,12 @@ export function unknownItem({ kind, item, server }: ItemRequest, cause?: unknown
 
 /** Nobody is asked about a subscription: it has no end at which the approval would be used up. */
 export const subscriptionNeedsApproval = (
-  { server, uri }: { readonly server: string; readonly uri: string },
+  { server, tool }: Pick<GuardedCall, 'server' | 'tool'>,
   reason: string,
 ): TurnbuckleError =>
-  new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" requires approval (${reason}).`, {
+  new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${tool}" requires approval (${reason}).`, {
     server,
-    tool: uri,
+    tool,
     hint: 'Read the resource instead (a read can be approved), or add a rule that allows the subscription.',
   });
 

@@ -8,6 +8,7 @@ import { TurnbuckleError } from '../errors.js';
 import type { ApprovalRequestData, CallKind } from '../events.js';
 import { copyRawNumbers } from '../json/lossless-json.js';
 import type { Caller } from '../policy/capabilities.js';
+import type { Server } from '../servers/server.js';
 import type { Permit } from './authorization/permit.js';
 
 export interface CallOptions {
@@ -118,6 +119,11 @@ export interface ReadRequest extends CallOptions {
   readonly implied?: Readonly<Record<string, unknown>> | undefined;
   /** The request is about a task of a call to the tool `item`: decided like that call. */
   readonly task?: TaskFacts | undefined;
+  /**
+   * Follows the resource at this server, in place of sending the request. Nobody is asked about it: it has no end at
+   * which an approval would be used up.
+   */
+  readonly follow?: ((server: Server) => Promise<unknown>) | undefined;
 }
 
 export const resourceRead = (server: string, uri: string, options: CallOptions): ReadRequest => ({
@@ -127,6 +133,24 @@ export const resourceRead = (server: string, uri: string, options: CallOptions):
   item: uri,
   method: 'resources/read',
   params: { uri },
+});
+
+/** The same decision, limits and record as for reading it. */
+export const resourceFollow = (
+  {
+    server,
+    uri,
+    caller,
+  }: { readonly server: string; readonly uri: string; readonly caller: Caller | undefined },
+  follow: ReadRequest['follow'],
+): ReadRequest => ({
+  caller,
+  kind: 'resource',
+  server,
+  item: uri,
+  method: 'resources/subscribe',
+  params: { uri },
+  follow,
 });
 
 export const promptRead = (

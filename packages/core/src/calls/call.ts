@@ -180,11 +180,13 @@ export class Calls {
         call,
         guarded,
         unknownError,
+        isSubscription: request.follow !== undefined,
       });
       const asked = authorized.ensureGranted();
       if (asked !== undefined) await asked;
       call.target = server;
       call.outgoing = {
+        follow: request.follow,
         method: request.method,
         params: withMeta(request.params, request),
         isRetrySafe: request.task?.isSafe ?? request.kind !== 'tool',
@@ -200,13 +202,18 @@ export class Calls {
       await this.#invocations.settle(call, result);
       return result;
     } catch (thrown) {
-      const isAbsent = call.answerError === undefined && (await this.#isNotFound(call, thrown, request));
-      const failure = call.answerError ?? (isAbsent ? unknownItem(request, thrown) : thrown);
-      throw await this.#invocations.fail(
-        call,
-        await this.#resolver.maskExistence(call, failure, { ...request, tool: request.item }),
-      );
+      throw await this.#failRead(call, thrown, request);
     }
+  }
+
+  async #failRead(call: Invocation, thrown: unknown, request: ReadRequest): Promise<TurnbuckleError> {
+    const isAbsent = call.answerError === undefined && (await this.#isNotFound(call, thrown, request));
+    const failure = call.answerError ?? (isAbsent ? unknownItem(request, thrown) : thrown);
+    // A refused subscription opens no connection.
+    const shown = request.follow
+      ? failure
+      : await this.#resolver.maskExistence(call, failure, { ...request, tool: request.item });
+    return this.#invocations.fail(call, shown);
   }
 
   /** Servers have no specific error code for an unknown prompt, only for invalid params. */

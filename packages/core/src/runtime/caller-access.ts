@@ -2,12 +2,11 @@
 import type { EffectivePolicy } from '../calls/authorization/effective-policy.js';
 import type { DecisionPreview } from '../calls/authorization/preview.js';
 import type { Visibility } from '../calls/authorization/visibility.js';
-import { callDenied, subscriptionNeedsApproval, unknownItem } from '../calls/call-errors.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Caller } from '../policy/capabilities.js';
 import type { Decision } from '../policy/decide.js';
 import type { Server } from '../servers/server.js';
-import { serverDisabled, unknownServer } from '../servers/server-errors.js';
+import { unknownServer } from '../servers/server-errors.js';
 import type { ServerSet } from '../servers/server-set.js';
 
 export interface CallerAccessParts {
@@ -39,23 +38,6 @@ export class CallerAccess {
     if (caller !== undefined && (servers.get(name) === undefined || !this.mayUse(name, caller)))
       throw unknownServer(name, []);
     return servers.requireEnabled(name);
-  }
-
-  /** The server, if the caller may read this resource of it. Throws what reading it would throw. */
-  requireReadable(address: ResourceAddress, caller: Caller | undefined): Server {
-    const { servers, visibility } = this.#parts;
-    const { server: name, uri } = address;
-    if (caller === undefined) return servers.requireEnabled(name);
-    const decision = this.#decide(address, caller);
-    const server = servers.get(name);
-    const isKnown = !decision.hidden || visibility.canSeeServer(caller, { kind: 'resource', server: name });
-    if (server === undefined || !isKnown) throw unknownResource(address);
-    if (!server.enabled) throw serverDisabled(name);
-    if (decision.hidden) throw unknownResource(address);
-    if (decision.action === 'deny')
-      throw callDenied({ toolName: uri, server: name, tool: uri, kind: 'resource', caller }, decision);
-    if (decision.action === 'ask') throw subscriptionNeedsApproval(address, decision.reason);
-    return server;
   }
 
   /** Whether it may read this resource now. */
@@ -104,7 +86,3 @@ const MAX_NAMED_ITEMS = 100;
 /** A name that the pattern matches. */
 const exampleOf = (pattern: string): string =>
   pattern.replace(/\\([*?\\])|\*+|\?/g, (_part, escaped?: string) => escaped ?? 'x');
-
-/** The error for a resource that does not exist or that the caller cannot see. */
-export const unknownResource = ({ server, uri }: ResourceAddress, cause?: unknown) =>
-  unknownItem({ kind: 'resource', method: 'resources/read', item: uri, server }, cause);

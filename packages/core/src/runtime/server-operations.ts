@@ -1,14 +1,15 @@
 /** What a host does with a server besides calling it: connect, refresh, ping, watch, look at its status. */
-import { isNotFound } from '../calls/call-errors.js';
-import { checkName, checkOptions, type WaitLimits } from '../calls/call-request.js';
+import type { Calls } from '../calls/call.js';
+import { checkOptions, resourceFollow, type WaitLimits } from '../calls/call-request.js';
 import { buildGatewayRoute } from '../connection/handshake/gateway-route.js';
 import type { Caller } from '../policy/capabilities.js';
 import type { Redactor } from '../redaction/redactor.js';
 import { CallClock } from '../resilience/call-clock.js';
 import type { ResourceListener, ResourceWatch } from '../servers/resource-watch.js';
+import type { Server } from '../servers/server.js';
 import type { ServerSet } from '../servers/server-set.js';
 import { redactStatus, type ServerStatus } from '../servers/server-status.js';
-import { type CallerAccess, type ResourceAddress, unknownResource } from './caller-access.js';
+import type { CallerAccess, ResourceAddress } from './caller-access.js';
 import type { ItemLists } from './item-lists.js';
 import { redactErrors } from './redact-errors.js';
 
@@ -17,6 +18,7 @@ export interface ServerOperationsParts {
   readonly access: CallerAccess;
   readonly items: ItemLists;
   readonly watch: ResourceWatch;
+  readonly calls: Pick<Calls, 'read'>;
   readonly redactor: Redactor;
   /** Identifies this gateway, where the runtime is part of one. */
   readonly instance: string | undefined;
@@ -29,9 +31,6 @@ export interface ConnectOptions extends WaitLimits {
    */
   readonly caller?: Caller | undefined;
 }
-
-/** Servers have the same codes for both. */
-const READ = { method: 'resources/read' };
 
 export class ServerOperations {
   readonly #parts: ServerOperationsParts;
@@ -78,24 +77,31 @@ export class ServerOperations {
     );
   }
 
-  /** Authorized like a read, and again for each change. */
+  /** One call like a read, and authorized again for each change. */
   async subscribe(
     { caller, ...address }: ResourceAddress & { readonly caller: Caller | undefined },
     listener: ResourceListener,
   ): Promise<() => Promise<void>> {
     const { uri } = address;
-    checkName('The resource URI', uri);
-    const { access, watch, redactor } = this.#parts;
+    const { access, watch, calls } = this.#parts;
     const tell: ResourceListener = (updated) => {
       if (access.mayRead(address, caller)) listener(updated);
     };
-    const subscribing = async (): Promise<() => Promise<void>> => {
-      const source = access.requireReadable(address, caller).watchSource(caller);
-      return watch.subscribe(source, uri, tell).catch((thrown: unknown) => {
-        const isHiddenOrMissing = caller !== undefined && isNotFound(thrown, READ);
-        throw isHiddenOrMissing ? unknownResource(address, thrown) : thrown;
-      });
+    let stopped = false;
+    let stop: (() => Promise<void>) | undefined;
+    const follow = async (server: Server): Promise<void> => {
+      const end = await watch.subscribe(server.watchSource(caller), uri, tell);
+      // The call has failed meanwhile.
+      if (stopped) await end().catch(() => {});
+      else stop = end;
     };
-    return redactErrors(redactor, subscribing());
+    try {
+      await calls.read(resourceFollow({ ...address, caller }, follow));
+    } catch (error) {
+      stopped = true;
+      await stop?.().catch(() => {});
+      throw error;
+    }
+    return async () => stop?.();
   }
 }

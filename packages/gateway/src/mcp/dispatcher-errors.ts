@@ -46,17 +46,6 @@ const serverRpcCode = (thrown: unknown): unknown =>
     ? thrown.data.rpc.code
     : undefined;
 
-/** A subscription is long-lived, so it cannot be approved. */
-export const subscriptionRefused = (uri: string, action: 'ask' | 'deny', reason: string): TurnbuckleError =>
-  action === 'deny'
-    ? new TurnbuckleError('CALL_DENIED', `Subscribing to "${uri}" is denied because ${reason}.`, {
-        tool: uri,
-      })
-    : new TurnbuckleError('APPROVAL_NEEDED', `Subscribing to "${uri}" requires approval (${reason}).`, {
-        tool: uri,
-        hint: 'Read the resource instead (a read can be approved), or add a rule that allows the subscription.',
-      });
-
 /** Errors created here quote the request, which may contain a secret; errors of the runtime are already redacted. */
 export const redactRejection = <Result>(
   work: Promise<Result>,

@@ -1,7 +1,7 @@
 /** A client follows a resource, for as long as its caller may read it. */
 import type { Caller, Decision, Runtime } from 'turnbuckle';
 import { hostOrCaller } from '../identity/host-or-caller.js';
-import { isUnknown, subscriptionRefused, unknownResource } from './dispatcher-errors.js';
+import { isUnknown, unknownResource } from './dispatcher-errors.js';
 
 interface ResourceSubscription {
   readonly uri: string;
@@ -25,9 +25,6 @@ export async function subscribeResource(
 ): Promise<() => Promise<void>> {
   const owner = await ownerOf(uri, callerNow());
   const caller = hostOrCaller(callerNow());
-  const { action, hidden, reason } = decide(owner.server, owner.uri);
-  if (hidden) throw unknownResource(uri);
-  if (action !== 'allow') throw subscriptionRefused(uri, action, reason);
   // The caller may be allowed less by the time the resource changes.
   const listener = (): void => {
     if (decide(owner.server, owner.uri).action === 'allow') updated();

@@ -3,7 +3,7 @@
  */
 import type { CatalogTool } from '../../catalog/tool.js';
 import { type TurnbuckleError, toTurnbuckleError } from '../../errors.js';
-import { callDenied } from '../call-errors.js';
+import { callDenied, subscriptionNeedsApproval } from '../call-errors.js';
 import type { Invocation } from '../invocation.js';
 import type { Authorization } from './authorization.js';
 import type { CallAuthorizer } from './authorize.js';
@@ -16,6 +16,8 @@ export interface AuthorizedCallParts {
   readonly guarded: GuardedCall;
   /** The error if the caller cannot see that the tool exists. */
   readonly unknownError: () => TurnbuckleError;
+  /** A subscription: it is allowed, or fails. */
+  readonly isSubscription?: boolean | undefined;
 }
 
 export class AuthorizedCall {
@@ -41,6 +43,7 @@ export class AuthorizedCall {
 
   /** Throws if the call is denied; returns a promise if approval is required; nothing if it is allowed. */
   ensureGranted(): Promise<void> | undefined {
+    this.#assertNeedsNoApproval();
     return this.#authorization.granted ? undefined : this.#waitForGrant();
   }
 
@@ -79,6 +82,12 @@ export class AuthorizedCall {
       const asking = authorizer.ask(guarded, this.#authorization);
       this.#authorization = this.#record(await excludeFromClock(call, asking));
     }
+  }
+
+  #assertNeedsNoApproval(): void {
+    const { isSubscription, guarded } = this.#parts;
+    const { action, reason } = this.#authorization.decision;
+    if (isSubscription === true && action === 'ask') throw subscriptionNeedsApproval(guarded, reason);
   }
 
   /** Throws unless the decision can be changed by an approval. */

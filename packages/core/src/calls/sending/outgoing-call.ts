@@ -6,6 +6,7 @@ import type { HeaderParameter } from '../../connection/transports/http/mcp-heade
 import type { TurnbuckleError } from '../../errors.js';
 import type { Caller } from '../../policy/capabilities.js';
 import type { CallClock } from '../../resilience/call-clock.js';
+import type { Server } from '../../servers/server.js';
 
 export interface OutgoingCall {
   readonly method: string;
@@ -19,6 +20,8 @@ export interface OutgoingCall {
     readonly caller?: Caller | undefined;
     readonly responder?: ClientResponder | undefined;
   };
+  /** In place of the request, on the connection where its caller follows resources. */
+  readonly follow?: ((server: Server) => Promise<unknown>) | undefined;
   /** Runs since the start of the call. */
   readonly clock: CallClock;
   headerParameters?: readonly HeaderParameter[];

@@ -7,7 +7,7 @@ import { Cancellation, type CancelSignal } from '../../async/cancel-signal.js';
 import { pause } from '../../async/until-aborted.js';
 import type { SignInOwner, SignInTrigger } from '../../auth/sign-ins.js';
 import type { Connection } from '../../connection/connection.js';
-import type { LaneResult } from '../../connection/lanes/lane.js';
+import type { LaneRequest, LaneResult } from '../../connection/lanes/lane.js';
 import { wasNotSent } from '../../connection/lanes/server-error.js';
 import type { Link } from '../../connection/link.js';
 import { explainRefusal, isComplete } from '../../connection/server-requests/input-rounds.js';
@@ -38,8 +38,13 @@ interface LostLink {
   readonly link: Link;
 }
 
+interface PreparedRequest {
+  readonly sending: OutgoingCall;
+  readonly request: LaneRequest;
+}
+
 /** The context of a sign-in in the middle of a call. */
-type SignInContext = Pick<OutgoingCall, 'signedInFor' | 'clock'> & {
+type SignInContext = Pick<OutgoingCall, 'signedInFor' | 'clock' | 'follow'> & {
   readonly options: Pick<OutgoingCall['options'], 'signal' | 'caller'>;
 };
 
@@ -89,7 +94,7 @@ export class Sender {
     try {
       if (!limiter.tryEnter(who)) await this.#waitInQueue(limiter, server, sending);
       inside = true;
-      connection = this.#connectionFor(server, caller);
+      connection = this.#connectionFor(server, sending);
       connection.idle.enter();
       if (responder !== undefined) connection.responders.add(responder);
       for (;;) {
@@ -100,7 +105,7 @@ export class Sender {
         if (confirmed !== undefined && (await confirmed.then(() => connection?.link !== link))) continue;
         try {
           const request = toLaneRequest(server, link, sending);
-          const received = await link.lane.request(request);
+          const received = await this.#request(server, link, { sending, request });
           const result = isComplete(received)
             ? received
             : await requestWithInput(server, link, { sending, request, received });
@@ -149,10 +154,21 @@ export class Sender {
     silent.recordSilence(who, this.#options.monotonicNow());
   }
 
-  #connectionFor(server: Server, caller: Caller | undefined): Connection {
+  async #request(server: Server, link: Link, { sending, request }: PreparedRequest): Promise<LaneResult> {
+    const { follow, clock, options } = sending;
+    if (follow === undefined) return link.lane.request(request);
+    await clock.until(follow(server), {
+      what: 'the subscription',
+      server: server.name,
+      signal: options.signal,
+    });
+    return {};
+  }
+
+  #connectionFor(server: Server, { follow, options: { caller } }: SignInContext): Connection {
     try {
       server.assertUsable();
-      return server.connectionFor(caller);
+      return follow === undefined ? server.connectionFor(caller) : server.watchSource(caller).connection;
     } catch (error) {
       server.breakerFor(caller).abstain();
       throw error;
@@ -196,6 +212,8 @@ export class Sender {
       caller: sending.options.caller,
       responseTimeoutMs: sending.responseTimeoutMs,
     });
+    // Its caller subscribes again if it wants to: meanwhile the server may have been disconnected.
+    if (sending.follow !== undefined) throw error;
     // A retry delay counts as silence.
     const leftMs = sending.clock.nextTimeoutMs;
     const plan = retryPlan(describeFailure(error), {
@@ -255,9 +273,10 @@ export class Sender {
   }
 
   /** The link, opened if necessary. A server that requires a sign-in is not contacted again. */
-  async #openLink(server: Server, { clock, options }: SignInContext): Promise<Link> {
+  async #openLink(server: Server, sending: SignInContext): Promise<Link> {
+    const { clock, options } = sending;
     const { signal, caller } = options;
-    const connection = this.#connectionFor(server, caller);
+    const connection = this.#connectionFor(server, sending);
     try {
       if (connection.state === 'needs-auth' && connection.error !== undefined) {
         const looking = this.#options.hasNewSignIn(server.signInOwner(caller));
@@ -277,14 +296,14 @@ export class Sender {
   }
 
   async #openLinkWithSignIn(server: Server, sending: SignInContext): Promise<Link> {
-    const { signal, caller } = sending.options;
+    const { signal } = sending.options;
     try {
       return await this.#openLink(server, sending);
     } catch (error) {
       for (let refused: unknown = error; ; ) {
         if (!(await this.#trySignIn(server, sending, refused))) throw refused;
         try {
-          const opening = this.#connectionFor(server, caller).open();
+          const opening = this.#connectionFor(server, sending).open();
           return await sending.clock.until(opening, connectionWait(server, signal));
         } catch (again) {
           refused = again;
