@@ -1,17 +1,13 @@
-/** The agent as a part of the daemon: its thread, its loop, its routes. */
-import { randomUUID } from 'node:crypto';
-import { createPart, type DaemonPart, type PartContext, type RunningPart } from '@turnbuckle/gateway';
-import { type ChatModel, createAiSdkModel, fillInKey } from '@turnbuckle/model';
-import { logDirectory } from '@turnbuckle/store';
+/** The agent as a part of the daemon: it follows the configuration, which switches it on and off. */
+import { createPart, type DaemonPart, type PartContext } from '@turnbuckle/gateway';
+import type { ChatModel } from '@turnbuckle/model';
 import { TurnbuckleError } from 'turnbuckle';
-import { openStoreThread } from '../conversations/open-store-thread.js';
-import { AgentLoop } from '../loop/agent-loop.js';
 import type { AgentEvents, LoopClock } from '../loop/loop-parts.js';
 import type { StewardLink } from '../loop/steward-link.js';
-import { type AgentSettings, toAgentConfig } from '../settings/agent-settings.js';
+import type { AgentSettings } from '../settings/agent-settings.js';
 import { SYSTEM_CLOCK } from './agent-clock.js';
-import { ConversationFeed } from './conversation-feed.js';
-import { createAgentRoutes } from './routes.js';
+import { type OpenAgent, openAgent } from './open-agent.js';
+import { createAgentRoutes, type RouteParts } from './routes.js';
 
 export interface AgentPartOptions {
   /** Instead of the `agent` of the files; read again when the configuration changes. Undefined: no agent. */
@@ -30,106 +26,120 @@ const EVENTS: ReadonlyArray<keyof AgentEvents> = [
   'agent.failed',
 ];
 
-/** Without settings, or with `enabled: false`, it has no routes and does nothing. */
+/** Without settings, or with `enabled: false`, it does nothing, and its routes say so. */
 export const createAgentPart = (options: AgentPartOptions): DaemonPart =>
   createPart<AgentEvents>({
     name: 'agent',
     events: EVENTS,
-    start: (context) => startAgent(options, context),
-  });
-
-async function startAgent(
-  options: AgentPartOptions,
-  context: PartContext<AgentEvents>,
-): Promise<RunningPart> {
-  const settings = options.settings ?? (() => context.configured.config().settings.agent);
-  const first = settings();
-  if (first === undefined || first.enabled === false) return { routes: [], close: async () => {} };
-  const { clock = SYSTEM_CLOCK } = options;
-  const current = followSettings({ ...options, settings }, context, first);
-  const { caller } = current.config();
-  const store = openStoreThread(
-    { file: context.workFile, caller, logDirectory: logDirectory(context.stateDir), now: clock.now() },
-    ({ message }) => context.publish('agent.failed', { code: 'INTERNAL', message }),
-  );
-  const feed = new ConversationFeed();
-  const steps = context.metrics.counter(
-    'turnbuckle_agent_changes_total',
-    'Changes of conversations of the agent.',
-  );
-  const publish = <Name extends keyof AgentEvents>(name: Name, data: AgentEvents[Name]): void => {
-    if ('conversation' in data) {
-      steps.add();
-      feed.changed(data.conversation);
-    }
-    context.publish(name, data);
-  };
-  const { runtime } = context.configured;
-  const { config, model } = current;
-  const parts = { store, runtime, config, model, clock, createId: randomUUID, publish };
-  const loop = new AgentLoop({ ...parts, steward: options.steward?.() });
-  context.metrics.gauge('turnbuckle_agent_energy', 'Energy of the agent.', () => loop.status.level);
-  try {
-    // Everything that a process before this one left open is settled when this resolves.
-    await store.run('energyState');
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-  loop.start();
-  const changed = (conversation: string): void => publish('agent.conversation', { conversation });
-  return {
-    routes: createAgentRoutes({
-      ...parts,
-      loop,
-      feed,
-      now: clock.now,
-      redactSteps: (value) => runtime.redactSteps(value),
-      publish: changed,
-    }),
-    close: async () => {
-      current.stop();
-      await loop.stop();
-      await store.close();
+    start: async (context) => {
+      const host = new AgentHost(options, context);
+      await host.update();
+      const stop = context.onConfigChanged(() => void host.update().catch((error) => host.failed(error)));
+      return {
+        routes: createAgentRoutes(() => host.required),
+        close: async () => {
+          stop();
+          await host.close();
+        },
+      };
     },
-  };
+  });
+
+class AgentHost {
+  readonly #options: AgentPartOptions;
+  readonly #context: PartContext<AgentEvents>;
+  #agent: OpenAgent | undefined;
+  #addChange: (() => void) | undefined;
+  /** Changes of the configuration, one after the other. */
+  #updating: Promise<void> = Promise.resolve();
+
+  constructor(options: AgentPartOptions, context: PartContext<AgentEvents>) {
+    this.#options = options;
+    this.#context = context;
+  }
+
+  /** PATH_UNKNOWN while it is off. */
+  get required(): RouteParts {
+    if (this.#agent !== undefined) return this.#agent.routeParts;
+    throw this.#settings === undefined ? notConfigured() : disabled();
+  }
+
+  /** Switched on or off, or other settings. */
+  update(): Promise<void> {
+    this.#updating = this.#updating.catch(() => {}).then(() => this.#update());
+    return this.#updating;
+  }
+
+  async close(): Promise<void> {
+    await this.#updating.catch(() => {});
+    await this.#end();
+  }
+
+  failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const text = `The agent did not follow the configuration: ${message}`;
+    this.#context.publish('agent.failed', { code: 'INTERNAL', message: text });
+  }
+
+  get #settings(): AgentSettings | undefined {
+    const { settings } = this.#options;
+    return settings === undefined ? this.#context.configured.config().settings.agent : settings();
+  }
+
+  async #update(): Promise<void> {
+    const settings = this.#settings;
+    if (settings !== undefined && settings.enabled !== false) {
+      if (this.#agent === undefined) this.#agent = await this.#open(settings);
+      else this.#agent.configure(settings);
+      return;
+    }
+    await this.#end();
+    // What it has paused would wait forever.
+    await this.#options.steward?.()?.resume();
+  }
+
+  async #end(): Promise<void> {
+    const agent = this.#agent;
+    this.#agent = undefined;
+    await agent?.close();
+  }
+
+  #open(settings: AgentSettings): Promise<OpenAgent> {
+    const { clock = SYSTEM_CLOCK, model, steward } = this.#options;
+    return openAgent({
+      context: this.#context,
+      settings,
+      steward: steward?.(),
+      model,
+      clock,
+      onConversationChanged: this.#metrics(),
+    });
+  }
+
+  /** Defined once, when there is an agent for the first time. */
+  #metrics(): () => void {
+    if (this.#addChange !== undefined) return this.#addChange;
+    const { metrics } = this.#context;
+    const changes = metrics.counter(
+      'turnbuckle_agent_changes_total',
+      'Changes of conversations of the agent.',
+    );
+    metrics.gauge(
+      'turnbuckle_agent_energy',
+      'Energy of the agent.',
+      () => this.#agent?.routeParts.loop.status.level ?? 0,
+    );
+    this.#addChange = () => changes.add();
+    return this.#addChange;
+  }
 }
 
-/** The configuration and the model in effect. The name of the caller stays until the daemon is restarted. */
-function followSettings(
-  { settings, model: given }: AgentPartOptions & Required<Pick<AgentPartOptions, 'settings'>>,
-  context: PartContext<AgentEvents>,
-  first: AgentSettings,
-) {
-  const fixed = { caller: toAgentConfig(first).caller };
-  const read = (now: AgentSettings) => ({
-    text: JSON.stringify(now),
-    config: { ...toAgentConfig(now), ...fixed },
-    model: given ?? openModel(now, context),
+const disabled = (): TurnbuckleError =>
+  new TurnbuckleError('PATH_UNKNOWN', 'The agent is disabled.', {
+    hint: 'Enable it: remove "enabled": false from "agent" in your config file.',
   });
-  let inEffect = read(first);
-  const stop = context.onConfigChanged(() => {
-    const now = settings?.();
-    // An agent that was removed from the file ends with the daemon.
-    if (now !== undefined && JSON.stringify(now) !== inEffect.text) inEffect = read(now);
-  });
-  return { config: () => inEffect.config, model: () => inEffect.model, stop };
-}
 
-function openModel(settings: AgentSettings, context: PartContext<AgentEvents>): ChatModel {
-  const { model } = settings;
-  if (model === undefined) return { step: () => Promise.reject(noModel()) };
-  const { environment, stateDir, configured } = context;
-  const { secretCommand } = configured.config().settings;
-  return createAiSdkModel({
-    settings: model,
-    key: 'agent.model',
-    apiKey: () => fillInKey('agent.model', model.apiKey, { environment, stateDir, secretCommand }),
-    timeoutMs: toAgentConfig(settings).modelTimeoutMs,
-  });
-}
-
-const noModel = (): TurnbuckleError =>
-  new TurnbuckleError('CONFIG_INVALID', 'The agent has no model.', {
-    hint: 'Set agent.model in your config file, with provider, model and, for your own server, baseUrl.',
+const notConfigured = (): TurnbuckleError =>
+  new TurnbuckleError('PATH_UNKNOWN', 'The daemon has no agent.', {
+    hint: 'Set agent.model in your config file. To try it without a model: turnbuckle chat --demo',
   });

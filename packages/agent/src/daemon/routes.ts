@@ -28,7 +28,12 @@ export interface RouteParts {
   readonly createId: () => string;
   readonly redactSteps: (value: unknown) => Steps<unknown>;
   readonly publish: (conversation: string) => void;
+  /** The agent ends: streams end with it. */
+  readonly ending: AbortSignal;
 }
+
+/** Throws while there is no agent. */
+type Agent = () => RouteParts;
 
 type Handle = ApiRoute['handle'];
 type RouteContext = Parameters<Handle>[0];
@@ -42,7 +47,7 @@ const DETAILS = z.extend(CONVERSATION_SHAPE, { messages: z.array(MESSAGE_SHAPE) 
 const MAX_LISTED = 1_000;
 const MAX_STREAMS = 50;
 
-export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
+export function createAgentRoutes(agent: Agent): readonly ApiRoute[] {
   const route = (method: ApiRoute['method'], path: string, rest: Pick<ApiRoute, 'summary' | 'handle'>) => ({
     method,
     path,
@@ -51,26 +56,26 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
   });
   return [
     {
-      ...route('POST', '/message', { summary: 'Send a message to the agent', handle: send(parts) }),
+      ...route('POST', '/message', { summary: 'Send a message to the agent', handle: send(agent) }),
       body: MESSAGE_BODY,
       response: MESSAGE_RESPONSE,
     },
     {
       ...route('GET', '/conversations', {
         summary: 'List conversations, the latest first',
-        handle: list(parts),
+        handle: list(agent),
       }),
       query: LIST_QUERY,
       response: z.object({ conversations: z.array(CONVERSATION_SHAPE) }),
     },
     {
-      ...route('GET', '/conversations/:id', { summary: 'Show a conversation', handle: show(parts) }),
+      ...route('GET', '/conversations/:id', { summary: 'Show a conversation', handle: show(agent) }),
       response: DETAILS,
     },
     {
       ...route('GET', '/conversations/:id/events', {
         summary: 'Stream the messages of a conversation as server-sent events',
-        handle: stream(parts),
+        handle: stream(agent),
       }),
       query: STREAM_QUERY,
       mediaType: 'text/event-stream',
@@ -78,7 +83,7 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
     {
       ...route('POST', '/conversations/:id/end', {
         summary: 'End a conversation; its calls that wait for approval are cancelled',
-        handle: end(parts),
+        handle: end(agent),
       }),
       body: EMPTY_OBJECT,
       response: CONVERSATION_SHAPE,
@@ -86,7 +91,7 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
     {
       ...route('GET', '/agent/stats', {
         summary: 'Show the energy and work of the agent',
-        handle: stats(parts),
+        handle: stats(agent),
       }),
       response: STATS_SHAPE,
     },
@@ -94,8 +99,9 @@ export function createAgentRoutes(parts: RouteParts): readonly ApiRoute[] {
 }
 
 const send =
-  ({ store, loop, config, now, createId, redactSteps, publish }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async (context) => {
+    const { store, loop, config, now, createId, redactSteps, publish } = agent();
     const { conversation, text: sent } = await readJson(context, MESSAGE_BODY);
     // A model must not get a secret, and a conversation is stored as plain text.
     const text = String(await inSlices(redactSteps(sent)));
@@ -112,8 +118,9 @@ const send =
   };
 
 const list =
-  ({ store, now }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async (context) => {
+    const { store, now } = agent();
     const { limit = '100', ended } = readQuery(context, LIST_QUERY);
     const found = await store.run('list', {
       limit: Math.min(Math.max(Number(limit), 1), MAX_LISTED),
@@ -123,8 +130,9 @@ const list =
   };
 
 const show =
-  ({ store, now }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async (context) => {
+    const { store, now } = agent();
     const id = idOf(context);
     const found = await store.run('history', id);
     if (found === undefined) throw unknown(id);
@@ -133,8 +141,9 @@ const show =
   };
 
 const stream =
-  ({ store, feed }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async (context) => {
+    const { store, feed, ending } = agent();
     const conversation = idOf(context);
     const { after } = readQuery(context, STREAM_QUERY);
     if ((await store.run('find', conversation)) === undefined) throw unknown(conversation);
@@ -143,7 +152,7 @@ const stream =
     const last = request.headers['last-event-id'];
     const start = after ?? (typeof last === 'string' && /^\d{1,12}$/.test(last) ? last : '0');
     const ended = new AbortController();
-    for (const signal of [streamSignal, closing]) {
+    for (const signal of [streamSignal, closing, ending]) {
       if (signal.aborted) ended.abort();
       signal.addEventListener('abort', () => ended.abort());
     }
@@ -151,8 +160,9 @@ const stream =
   };
 
 const end =
-  ({ store, now, publish, loop }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async (context) => {
+    const { store, now, publish, loop } = agent();
     const id = idOf(context);
     await readOptionalJson(context, EMPTY_OBJECT);
     context.requireActiveToken();
@@ -165,8 +175,9 @@ const end =
   };
 
 const stats =
-  ({ store, loop, config }: RouteParts): Handle =>
+  (agent: Agent): Handle =>
   async () => {
+    const { store, loop, config } = agent();
     const { bySource, deducted } = await store.run('energyTotals');
     const { open, ended, steps } = await store.run('counts');
     const { level, cycles, runningCalls, steward } = loop.status;

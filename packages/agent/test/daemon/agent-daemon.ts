@@ -11,6 +11,8 @@ export interface AgentDaemonOptions {
   readonly script: Script;
   readonly config?: object;
   readonly settings?: AgentSettings;
+  /** Read again when the configuration changes; undefined: there is no agent. */
+  readonly changing?: () => AgentSettings | undefined;
   readonly steward?: AgentPartOptions['steward'];
 }
 
@@ -39,9 +41,21 @@ export interface ShownStats {
 
 export type AgentDaemon = Awaited<ReturnType<typeof startAgentDaemon>>;
 
-export async function startAgentDaemon({ script, config, settings = {}, steward }: AgentDaemonOptions) {
+export async function startAgentDaemon({
+  script,
+  config,
+  settings = {},
+  changing = () => ({}),
+  steward,
+}: AgentDaemonOptions) {
   const directory = await temporaryDirectory();
   const model = await startScriptedServer(script);
+  const modelSettings = {
+    provider: 'openai-compatible' as const,
+    baseUrl: model.baseUrl,
+    model: 'big',
+    smallModel: 'small',
+  };
   const file = directory.file('mcp.json');
   const counter = directory.file('effects.txt');
   writeFileSync(counter, '');
@@ -57,15 +71,10 @@ export async function startAgentDaemon({ script, config, settings = {}, steward 
       port: 0,
       parts: [
         createAgentPart({
-          settings: () => ({
-            model: {
-              provider: 'openai-compatible',
-              baseUrl: model.baseUrl,
-              model: 'big',
-              smallModel: 'small',
-            },
-            ...settings,
-          }),
+          settings: () => {
+            const changed = changing();
+            return changed && { model: modelSettings, ...settings, ...changed };
+          },
           steward,
         }),
       ],

@@ -224,3 +224,33 @@ describe('while the steward works', () => {
     expect((await json<{ cycles: number }>('/agent/stats')).cycles - before).toBeLessThanOrEqual(3);
   });
 });
+
+// requirement E7
+describe('the setting "enabled"', () => {
+  it('switches the agent off and on again without a restart', async () => {
+    let enabled: boolean | undefined = false;
+    await start({ changing: () => (enabled === undefined ? undefined : { enabled }) });
+    const message = { method: 'POST', body: '{"text":"hello"}' };
+    const sent = async () => {
+      const response = await agent.request('/message', message);
+      const { error } = (await response.json()) as { error?: string };
+      return [response.status, error];
+    };
+    const set = async (value: boolean | undefined, expected: readonly unknown[]) => {
+      enabled = value;
+      expect((await agent.request('/api/config/reload', { method: 'POST' })).status).toBe(200);
+      await expect.poll(sent).toEqual(expected);
+    };
+    expect(await sent()).toEqual([404, 'The agent is disabled.']);
+    await set(true, [200, undefined]);
+    const id = await agent.say('one');
+    await waitUntil(async () => (await agent.replies(id)).length === 1);
+    const stream = await agent.request(`/conversations/${id}/events`);
+    await set(false, [404, 'The agent is disabled.']);
+    // It ends with the agent.
+    await stream.text().catch(() => {});
+    await set(undefined, [404, 'The daemon has no agent.']);
+    await set(true, [200, undefined]);
+    expect(await agent.replies(id)).toEqual(['you said one']);
+  });
+});
