@@ -1,6 +1,7 @@
 import type { RequestStatus, StewardMode } from '@turnbuckle/steward';
 import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
+import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../command-line/nearest-word.js';
 import { parseLimit } from '../command-line/parse-limit.js';
@@ -11,8 +12,9 @@ import { answerInstall, fetchInstallApprovals, requireInstallApproval } from '..
 import { completeValues, valuesFromStdin, valuesFromWords } from '../steward/field-values.js';
 import { errorOf, followRequest, untilLeft } from '../steward/follow-request.js';
 import { asQuestion, asResult, showInstallApproval } from '../steward/install-approval-lines.js';
-import { newApproval } from '../steward/new-approval.js';
+import { nextApproval } from '../steward/next-approval.js';
 import {
+  approveCommand,
   noteMode,
   noteWithoutDaemon,
   showRequest,
@@ -80,7 +82,7 @@ function rejectOtherOptions(
     one.options?.includes(other) === true ? [name] : [],
   );
   throw new TurnbuckleError('ARGUMENTS_INVALID', `--${other} cannot be used with "steward ${word}".`, {
-    hint: `It is an option of: turnbuckle steward ${takers.join(', ')}`,
+    hint: `These subcommands of steward have it: ${takers.join(', ')}`,
   });
 }
 
@@ -119,10 +121,10 @@ async function waitFor(context: CommandContext, requests: StewardRequests, id: s
   noteMode(requests.mode, output);
   const announced = new Set<string>();
   const ended = await followRequest(context, { requests, id }, async ({ waitingFor }) => {
-    const asked = waitingFor === 'approval' ? await newApproval(requests, id, announced) : undefined;
+    const asked = waitingFor === 'approval' ? await nextApproval(requests, id, announced) : undefined;
     if (asked !== undefined)
       output.warn(
-        `The request waits for your approval: ${showFullLine(asked.subject.summary)}. In another terminal, show what it asks: turnbuckle steward approvals. Approve it: turnbuckle steward approve ${shortId(asked.id)}`,
+        `The request waits for your approval: ${showFullLine(asked.subject.summary)}. In another terminal, show what it asks: turnbuckle steward approvals. Approve it: ${approveCommand(asked.id)}`,
       );
     return false;
   });
@@ -162,7 +164,9 @@ async function list(context: CommandContext): Promise<number> {
       output.note('No requests. Ask for a server: turnbuckle steward request add <purpose>');
     else showRequests(found, output);
     if (found.length < all.length)
-      output.note(`Older requests are not shown. Show more: turnbuckle steward list --limit ${2 * limit}`);
+      output.note(
+        `Older requests are not shown. Show more: turnbuckle steward list --limit ${shellQuote(String(2 * limit))}`,
+      );
     if (!requests.hasDaemon) noteWithoutDaemon(output);
     noteMode(requests.mode, output);
     return 0;

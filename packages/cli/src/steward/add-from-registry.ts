@@ -4,15 +4,14 @@ import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
 import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
-import { shortId } from '../command-line/short-id.js';
 import type { DaemonClient } from '../daemon/daemon-client.js';
 import { showLine } from '../terminal/untrusted-text.js';
 import { answerInstall } from './answer-approval.js';
 import { completeValues } from './field-values.js';
 import { errorOf, followRequest, untilLeft } from './follow-request.js';
 import { asQuestion, asResult, type PendingInstall, showInstallApproval } from './install-approval-lines.js';
-import { newApproval } from './new-approval.js';
-import { noteMode, showAdded } from './request-lines.js';
+import { nextApproval } from './next-approval.js';
+import { approveCommand, noteMode, showAdded } from './request-lines.js';
 import { requireSteward, throughSteward } from './steward-daemon.js';
 import { requestsOfDaemon } from './steward-requests.js';
 
@@ -43,7 +42,7 @@ async function followAddition(context: CommandContext, { client, id }: Addition)
   for (;;) {
     let asked: PendingInstall | undefined;
     const status = await followRequest(context, { requests, id }, async ({ waitingFor }) => {
-      if (waitingFor === 'approval') asked = await newApproval(requests, id, seen);
+      if (waitingFor === 'approval') asked = await nextApproval(requests, id, seen);
       return asked !== undefined;
     });
     if (asked === undefined) return finish(context, status);
@@ -62,7 +61,7 @@ async function askPerson(
   showInstallApproval(asked, asQuestion(output));
   const { askYesNo, withCancelText } = await import('../terminal/ask.js');
   const question = asked.subject.action === 'install' ? 'Install exactly this?' : 'Go on?';
-  const left = `Nothing happens before you approve it: ${output.rewriteCommands(`turnbuckle steward approve ${shortId(asked.id)}`)}`;
+  const left = `Nothing happens before you approve it: ${output.rewriteCommands(approveCommand(asked.id))}`;
   const { isYes, values } = await withCancelText(left, async () => {
     const isYes = await output.ask(() => askYesNo(question));
     const fields = { approval: asked, given: {}, all: true };

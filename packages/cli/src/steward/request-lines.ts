@@ -106,4 +106,6 @@ export const noteWithoutDaemon = (output: Output): void =>
 
 export const cancelCommand = (id: string): string => `turnbuckle steward cancel ${shellQuote(shortId(id))}`;
 
+export const approveCommand = (id: string): string => `turnbuckle steward approve ${shellQuote(shortId(id))}`;
+
 export const statusCommand = (id: string): string => `turnbuckle steward status ${shellQuote(shortId(id))}`;
