@@ -11,8 +11,10 @@ import {
 import { shellQuote } from 'turnbuckle/light';
 import { INSTALL_SETTINGS_SCHEMA } from '../install/allow-list.js';
 import { removePartials } from '../install/install-directory.js';
+import type { PathPlace } from '../install/path-values.js';
 import { configuredSources } from '../registry/configured-sources.js';
 import type { StewardMessage } from '../requests/request-status.js';
+import { pathPlace } from '../work/addition/field-answers.js';
 import type { WorkSettings } from '../work/services.js';
 import { type AgentLink, createAgentLink } from './agent-link.js';
 import { watchUnknownTools } from './auto-discovery.js';
@@ -74,7 +76,11 @@ export const createStewardPart = (options: StewardPartOptions): DaemonPart =>
         }),
       ];
       return {
-        routes: createStewardRoutes({ host: () => steward.host, vault: () => steward.vault }),
+        routes: createStewardRoutes({
+          host: () => steward.host,
+          vault: () => steward.vault,
+          place: () => steward.pathPlace(),
+        }),
         close: async () => {
           for (const stop of stops) stop();
           await steward.close();
@@ -138,6 +144,21 @@ class StewardPart {
     await host.close();
   }
 
+  pathPlace(): PathPlace {
+    const { stateDir, environment } = this.#context;
+    return pathPlace(environment, { stateDir, packageRoot: this.#packageRoot, configFile: this.#configFile });
+  }
+
+  get #packageRoot(): string {
+    const { stateDir } = this.#context;
+    return join(dirname(stateDir), `${basename(stateDir)}-servers`);
+  }
+
+  get #configFile(): string {
+    const { layers } = this.#context.configured.config();
+    return layers.find(({ layer }) => layer.scope === 'user')?.layer.file ?? '';
+  }
+
   #open(): void {
     const { workFile, report, configured, publish } = this.#context;
     const host = new StewardHost({
@@ -175,14 +196,13 @@ class StewardPart {
   async #workSettings(): Promise<WorkSettings> {
     const { stateDir, configured, environment } = this.#context;
     const { allow = [], minAgeDays, npmRegistry, origins, approvalDays, model } = this.#settings;
-    const packageRoot = join(dirname(stateDir), `${basename(stateDir)}-servers`);
+    const packageRoot = this.#packageRoot;
     // No worker runs yet: what is half installed was left by one that was killed.
     await removePartials(packageRoot);
-    const userLayer = configured.config().layers.find(({ layer }) => layer.scope === 'user');
     return {
       stateDir,
       packageRoot,
-      configFile: userLayer?.layer.file ?? '',
+      configFile: this.#configFile,
       cwd: this.#options.cwd,
       files: this.#options.files ?? [],
       environment: { ...environment },

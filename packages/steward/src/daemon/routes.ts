@@ -4,15 +4,19 @@ import { TurnbuckleError } from 'turnbuckle';
 import { secretKey, type Vault } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { InputField } from '../install/entry-template.js';
+import type { PathPlace } from '../install/path-values.js';
 import type { InstallApproval } from '../queue/install-approvals.js';
 import type { StewardMode } from '../queue/settings-table.js';
 import { PRIORITIES, REQUEST_KINDS } from '../requests/request.js';
 import { REQUEST_STATES } from '../requests/request-status.js';
+import { checkPath } from '../work/addition/field-answers.js';
 import type { StewardHost } from './steward-host.js';
 
 export interface StewardRoutesOptions {
   /** Undefined while the steward is disabled. */
   readonly host: () => StewardHost | undefined;
+  /** What paths in answers are checked against. */
+  readonly place: () => PathPlace;
   readonly vault: () => Pick<Vault, 'get' | 'set' | 'delete'>;
 }
 
@@ -100,7 +104,7 @@ function createRequestRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[
   ];
 }
 
-function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly ApiRoute[] {
+function createApprovalRoutes({ host, vault, place }: StewardRoutesOptions): readonly ApiRoute[] {
   return [
     {
       method: 'GET',
@@ -126,6 +130,9 @@ function createApprovalRoutes({ host, vault }: StewardRoutesOptions): readonly A
         const steward = requireHost(host);
         const approval = await findApproval(steward, context.parameters.id ?? '');
         const { plain, secrets } = sortValues(approval, answer === 'yes' ? values : undefined);
+        for (const field of approval.fields as readonly InputField[])
+          if (field.usedIn === 'sandbox' && Object.hasOwn(plain, field.name))
+            await checkPath(field.name, plain[field.name] ?? '', place());
         // A vault that cannot be opened is reported while the approval can still be answered.
         for (const [name] of secrets) await vault().get(name);
         const by = context.identity.isOwner === true ? 'the owner' : context.caller.id;

@@ -15,6 +15,8 @@ export interface InputField {
   readonly format?: string;
   /** Of a secret: its name in the vault; the entry has only a placeholder. */
   readonly secretName?: string;
+  /** In a question: a path given here becomes writable in the sandbox, or is used as it is; absent: not on this machine. */
+  readonly usedIn?: 'sandbox' | 'machine';
 }
 
 /** Literal texts, and inputs between them. */
@@ -44,7 +46,7 @@ export interface InputAnswers {
   readonly values?: Readonly<Record<string, string>> | undefined;
   /** Names of optional secret inputs that are stored in the vault. Required ones always are. */
   readonly secrets?: readonly string[] | undefined;
-  /** Names of inputs that a person filled in: a sandbox lets the server use the directories among their values. */
+  /** Directories that a person lets the server write to in its sandbox. */
   readonly granted?: readonly string[] | undefined;
 }
 
@@ -81,7 +83,7 @@ export function fillEntry(
     args,
     env: fillMap(template.env, lookup),
     ...(read !== undefined && {
-      sandbox: { ...sandboxSettings(read), ...grantsOf(inputs, answers) },
+      sandbox: { ...sandboxSettings(read), ...grantsOf(answers) },
     }),
   };
 }
@@ -132,17 +134,8 @@ function fillText(text: TextTemplate, lookup: Lookup): string | undefined {
   return filled + escapePlaceholders(literal);
 }
 
-/** Who writes a directory into the form of an approval wants the server to work in it. */
-function grantsOf(
-  inputs: readonly InputField[],
-  { values = {}, granted = [] }: InputAnswers,
-): { readonly write?: readonly string[] } {
-  const paths = inputs
-    .filter(({ name, isSecret }) => !isSecret && granted.includes(name))
-    .map(({ name }) => values[name] ?? '')
-    .filter((value) => value.startsWith('/') && value !== '/');
-  return paths.length === 0 ? {} : { write: paths.map(escapePlaceholders) };
-}
+const grantsOf = ({ granted = [] }: InputAnswers): { readonly write?: readonly string[] } =>
+  granted.length === 0 ? {} : { write: [...new Set(granted)].map(escapePlaceholders) };
 
 const dollarBeforeSecret = (): TurnbuckleError =>
   new TurnbuckleError(

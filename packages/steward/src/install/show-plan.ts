@@ -54,7 +54,9 @@ function showRights(
     'may write: a home directory of its own, not yours',
     ...(plain.length === 0
       ? []
-      : [`may write: the directory whose path you fill in, for any of: ${plain.join(', ')}`]),
+      : [
+          `may write: if you fill in the path of a directory, that directory; of a file, all of its directory (${plain.join(', ')})`,
+        ]),
   ];
 }
 

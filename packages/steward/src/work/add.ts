@@ -4,7 +4,6 @@
  */
 import { TurnbuckleError } from 'turnbuckle';
 import { editServers, pinTestedTools, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
-import type { InputField } from '../install/entry-template.js';
 import { type Installed, install } from '../install/install.js';
 import { verifyInstalled } from '../install/install-directory.js';
 import type { InstallPlan } from '../install/install-plan.js';
@@ -14,13 +13,14 @@ import { showPlan } from '../install/show-plan.js';
 import type { TestReport } from '../quarantine/report.js';
 import type { RequestParams } from '../requests/request.js';
 import type { Step, StepContext } from '../workers/step.js';
+import { askedFields, expandAll, grantedBy } from './addition/field-answers.js';
+import { forgetSecrets, newSecretScope, secretNamesOf, waitForSecrets } from './addition/own-secrets.js';
+import { uninstallUnused } from './addition/package-use.js';
+import { chooseServerName } from './addition/server-name.js';
 import { askPerson } from './ask.js';
 import type { ShownCandidate } from './candidates.js';
 import { readConfiguration } from './configured-server.js';
 import { findRecord } from './find-record.js';
-import { forgetSecrets, newSecretScope, secretNamesOf, waitForSecrets } from './own-secrets.js';
-import { uninstallUnused } from './package-use.js';
-import { chooseServerName } from './server-name.js';
 import type { WorkServices } from './services.js';
 import { testEntry } from './test-entry.js';
 
@@ -104,31 +104,27 @@ const approve: Step<WorkServices> = {
         ],
         warnings: shown.warnings,
       },
-      fields: withDefaults(planned.inputs, given),
+      fields: askedFields(planned, given),
     });
     if (approval === undefined) return { waitFor: 'approval' };
     const { secrets = [] } = approval;
     const { vault } = context.services;
     await waitForSecrets(planned.inputs, secrets, { vault, signal: context.signal, server: serverName });
-    const granted = Object.keys(approval.values ?? {});
-    return { data: { values: { ...given, ...approval.values }, secrets, granted } };
+    const filled = { ...given, ...approval.values };
+    return {
+      data: {
+        values:
+          planned.server.type === 'stdio' ? expandAll(planned.inputs, filled, context.services) : filled,
+        secrets,
+        granted: await grantedBy(planned, approval.values ?? {}, context.services),
+      },
+    };
   },
   undo: async (context) => {
     const { inputs = [] } = dataOf(context).plan ?? {};
     await forgetSecrets(secretNamesOf(inputs), context.services);
   },
 };
-
-/** What the caller gave is what a field has unless the person changes it. */
-const withDefaults = (
-  inputs: readonly InputField[],
-  given: Readonly<Record<string, string>>,
-): readonly InputField[] =>
-  inputs.map((input) =>
-    input.isSecret || !Object.hasOwn(given, input.name)
-      ? input
-      : { ...input, default: given[input.name] ?? '' },
-  );
 
 const installPackage: Step<WorkServices> = {
   name: 'install',

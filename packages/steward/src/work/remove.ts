@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { editServers, secretKey } from 'turnbuckle/host';
 import type { RequestParams } from '../requests/request.js';
 import type { Step } from '../workers/step.js';
+import { forgetSecrets, ownSecretsOf } from './addition/own-secrets.js';
+import { packageDirectoryOf, uninstallUnused } from './addition/package-use.js';
 import { askPerson } from './ask.js';
 import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
 import { diffEntries } from './entry-diff.js';
-import { forgetSecrets, ownSecretsOf } from './own-secrets.js';
-import { packageDirectoryOf, uninstallUnused } from './package-use.js';
 import type { WorkServices } from './services.js';
 
 type Entry = Readonly<Record<string, unknown>>;

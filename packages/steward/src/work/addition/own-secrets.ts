@@ -6,9 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TurnbuckleError } from 'turnbuckle';
 import { secretKey } from 'turnbuckle/host';
-import type { InputField } from '../install/entry-template.js';
-import { readConfiguration } from './configured-server.js';
-import type { WorkServices } from './services.js';
+import type { InputField } from '../../install/entry-template.js';
+import { readConfiguration } from '../configured-server.js';
+import type { WorkServices } from '../services.js';
 
 const WAIT_MS = 30_000;
 const LOOK_MS = 50;

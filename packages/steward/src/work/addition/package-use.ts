@@ -1,8 +1,8 @@
 /** Who uses an installed package: one directory serves all servers, and all requests, of the same version. */
 import { dirname, join, relative, sep } from 'node:path';
-import { uninstall } from '../install/install-directory.js';
-import { readConfiguration } from './configured-server.js';
-import type { WorkServices } from './services.js';
+import { uninstall } from '../../install/install-directory.js';
+import { readConfiguration } from '../configured-server.js';
+import type { WorkServices } from '../services.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
