@@ -1,8 +1,10 @@
 /** Asks a person, and lets the step wait until there is an answer. */
+import { createHash } from 'node:crypto';
 import { TurnbuckleError } from 'turnbuckle';
 import type { InputField } from '../install/entry-template.js';
 import type { InstallApproval } from '../queue/install-approvals.js';
 import type { StepContext } from '../workers/step.js';
+import { entryText } from './entry-diff.js';
 import type { WorkServices } from './services.js';
 
 export interface Question {
@@ -21,11 +23,36 @@ export interface ApprovalSubject {
   readonly details: readonly string[];
   readonly warnings: readonly string[];
   readonly requestedBy?: string;
+  /** The hash of the entry that the question is about. */
+  readonly entryHash?: string;
 }
+
+type Context = Pick<StepContext<WorkServices>, 'request' | 'services'>;
+
+/** The same about an entry. CONFIG_INVALID if it has changed since the person was asked. */
+export function askAboutEntry(
+  context: Context,
+  { step, subject }: Pick<Question, 'step' | 'subject'>,
+  entry: Readonly<Record<string, unknown>>,
+): InstallApproval | undefined {
+  const entryHash = createHash('sha256').update(entryText(entry)).digest('hex');
+  const approval = askPerson(context, { step, subject: { ...subject, entryHash } });
+  if (approval === undefined) return undefined;
+  if ((Object(approval.subject) as { entryHash?: unknown }).entryHash !== entryHash)
+    throw entryChanged(subject.server);
+  return approval;
+}
+
+export const entryChanged = (server: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'CONFIG_INVALID',
+    `Server "${server}" was changed in the config file after the approval had been asked for.`,
+    { server, hint: 'Nothing was changed. Send the request again, to see what it would do now.' },
+  );
 
 /** The approval once it is answered with yes; undefined: not answered yet. CALL_DENIED for a no. */
 export function askPerson(
-  { request, services }: Pick<StepContext<WorkServices>, 'request' | 'services'>,
+  { request, services }: Context,
   { step, subject, fields = [] }: Question,
 ): InstallApproval | undefined {
   const { requestedBy } = request;

@@ -5,9 +5,9 @@ import type { RequestParams } from '../requests/request.js';
 import type { Step } from '../workers/step.js';
 import { forgetSecrets, ownSecretsOf } from './addition/own-secrets.js';
 import { packageDirectoryOf, uninstallUnused } from './addition/package-use.js';
-import { askPerson } from './ask.js';
+import { askAboutEntry, entryChanged } from './ask.js';
 import { readConfiguration, requireOwnFile, requireServer } from './configured-server.js';
-import { diffEntries } from './entry-diff.js';
+import { diffEntries, isSameEntry } from './entry-diff.js';
 import type { WorkServices } from './services.js';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -23,27 +23,28 @@ const approve: Step<WorkServices> = {
     const { serverName } = request.params as RequestParams<'remove_server'>;
     const server = requireServer(await readConfiguration(services), serverName);
     requireOwnFile(server, services);
-    const approval = askPerson(context, {
-      step: 'approve',
-      subject: {
-        action: 'remove',
-        server: serverName,
-        summary: `Removing server "${serverName}"`,
-        details: diffEntries(server.entry, {}),
-        warnings: [],
-      },
-    });
+    const subject = {
+      action: 'remove',
+      server: serverName,
+      summary: `Removing server "${serverName}"`,
+      details: diffEntries(server.entry, {}),
+      warnings: [],
+    } as const;
+    const approval = askAboutEntry(context, { step: 'approve', subject }, server.entry);
     return approval === undefined ? { waitFor: 'approval' } : { data: { entry: server.entry } };
   },
 };
 
 const removeEntry: Step<WorkServices> = {
   name: 'remove',
-  run: async ({ request, services }) => {
+  run: async ({ request, data, services }) => {
     const { serverName } = request.params as RequestParams<'remove_server'>;
-    const { servers } = await readConfiguration(services);
-    if (servers.has(serverName))
-      await editServers(services.work.configFile, [{ action: 'remove', name: serverName }]);
+    const found = (await readConfiguration(services)).servers.get(serverName);
+    // A worker may have been ended after it had removed the entry.
+    if (found === undefined) return {};
+    if (!isSameEntry(found.entry, (data as RemoveData).entry)) throw entryChanged(serverName);
+    requireOwnFile(found, services);
+    await editServers(services.work.configFile, [{ action: 'remove', name: serverName }]);
     return {};
   },
   undo: async ({ request, data, services }) => {

@@ -10,7 +10,7 @@ const EIGHT_DAYS_MS = 8 * 24 * 3_600_000;
 const ACTIONS = [
   { action: 'install', type: 'add_server', params: { registryName: 'io.github.acme/files' } },
   { action: 'enable', type: 'add_server', params: { registryName: 'io.github.acme/warned' } },
-  { action: 'modify', type: 'modify_server', params: { serverName: 'known', changes: { timeoutMs: 5 } } },
+  { action: 'modify', type: 'modify_server', params: { serverName: 'known', changes: { callTimeoutMs: 5 } } },
   { action: 'remove', type: 'remove_server', params: { serverName: 'known' } },
 ] as const;
 

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fixture } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { MODIFY_STEPS } from '../../src/work/modify.js';
+import type { WorkServices } from '../../src/work/services.js';
+import type { StepContext } from '../../src/workers/step.js';
 import { type Json, openStewardStage, type StewardStage } from '../daemon/stage.js';
 
 let stage: StewardStage;
@@ -54,5 +57,73 @@ describe('a change of a server', () => {
     const { body } = await send({ env: { API_KEY: 'second-4711' } });
     const { subject } = await stage.approval(String(body.requestId));
     expect((subject as Json).details).toEqual(['~ env.API_KEY: changed (hidden)']);
+  });
+});
+
+describe('an approval', () => {
+  it.each([
+    { type: 'modify_server', params: { serverName: 'known', changes: { callTimeoutMs: 900 } } },
+    { type: 'remove_server', params: { serverName: 'known' } },
+  ])('of $type counts for the entry that was shown', async ({ type, params }) => {
+    await open();
+    const id = await stage.request(type, params);
+    const approval = await stage.approval(id);
+    change({ env: { MODE: 'other' } });
+    const before = readFileSync(stage.configFile, 'utf8');
+    await stage.answer(String(approval.id), 'yes');
+    const status = await stage.until(id, 'failed', 'completed');
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'CONFIG_INVALID' } });
+    expect(String((status.error as Json).message)).toContain('was changed in the config file after');
+    expect(readFileSync(stage.configFile, 'utf8')).toBe(before);
+  });
+
+  it('still counts if only the order of keys has changed', async () => {
+    await open({ callTimeoutMs: 100 });
+    const id = await stage.request('modify_server', {
+      serverName: 'known',
+      changes: { callTimeoutMs: 900 },
+    });
+    const approval = await stage.approval(id);
+    const turned = Object.fromEntries(Object.entries(entry()).reverse());
+    stage.configure({ ...stage.config(), servers: { known: turned } });
+    await stage.answer(String(approval.id), 'yes');
+    expect(await stage.until(id, 'failed', 'completed')).toMatchObject({ state: 'completed' });
+    expect(entry().callTimeoutMs).toBe(900);
+  });
+});
+
+describe('the undo of a change', () => {
+  const [, apply] = MODIFY_STEPS;
+  const before = { ...fixture('echo'), callTimeoutMs: 100 };
+  const after = { ...before, callTimeoutMs: 900, description: 'New' };
+
+  /** As a worker calls it after it has written the change. */
+  async function undo(): Promise<void> {
+    const work = {
+      configFile: stage.configFile,
+      cwd: stage.home.path,
+      files: [],
+      stateDir: stage.home.file('state'),
+    };
+    const environment = { HOME: stage.home.path, XDG_CONFIG_HOME: stage.home.file('config') };
+    await apply?.undo?.({
+      request: { params: { serverName: 'known' } },
+      data: { before, after },
+      services: { work, environment },
+    } as unknown as StepContext<WorkServices>);
+  }
+
+  it('takes back what the step wrote, once or twice', async () => {
+    await open(after);
+    await undo();
+    expect(entry()).toEqual(before);
+    await undo();
+    expect(entry()).toEqual(before);
+  });
+
+  it('leaves what somebody else wrote meanwhile, and says so', async () => {
+    await open({ ...after, callTimeoutMs: 5_000, connectTimeoutMs: 7_000 });
+    await expect(undo()).rejects.toThrow('"callTimeoutMs" of server "known" was changed by somebody else');
+    expect(entry()).toEqual({ ...before, callTimeoutMs: 5_000, connectTimeoutMs: 7_000 });
   });
 });
