@@ -33,6 +33,7 @@ const OPERATIONS: ReadonlyArray<keyof StoreOperations> = [
   'deduct',
   'end',
   'endUrgency',
+  'energyKnownSince',
   'energyState',
   'energyTotals',
   'fact',

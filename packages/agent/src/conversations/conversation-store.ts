@@ -52,6 +52,7 @@ export interface Overview {
   readonly lastActivity: number;
 }
 
+const COMPACTED_FACT = 'energy-compacted-before';
 const NEWS_FACT = 'steward-news-read-to';
 const MAX_HISTORY = 200;
 const MAX_OVERVIEW = 10_000;
@@ -219,6 +220,11 @@ export class ConversationStore {
     return this.#ledger.totals();
   }
 
+  /** What was used before cannot be told from what was recorded already. */
+  energyKnownSince(): number {
+    return Number(this.fact(COMPACTED_FACT) ?? 0);
+  }
+
   // --- reading ---------------------------------------------------------------------------------------
 
   find(id: string): Conversation | undefined {
@@ -294,10 +300,11 @@ export class ConversationStore {
 
   /** Removes what ended long ago, and adds up old energy. */
   compact(now: number): void {
-    this.#ledger.compact(now);
     const before = Math.floor(now - KEEP_ENDED_MS);
     const old = 'SELECT id FROM agent_conversations WHERE is_ended = 1 AND updated_at < ?';
     this.#database.transaction(() => {
+      const kept = Math.max(this.#ledger.compact(now), this.energyKnownSince());
+      this.#setFact(COMPACTED_FACT, String(kept));
       for (const table of ['agent_messages', 'agent_calls', 'agent_requests'])
         this.#run(`DELETE FROM ${table} WHERE conversation IN (${old})`, [before]);
       this.#run(`DELETE FROM agent_conversations WHERE id IN (${old})`, [before]);

@@ -29,7 +29,11 @@ export async function recoverCalls(store: ConversationStore, options: RecoverOpt
   if (deductedAt === undefined && open.length === 0) return 0;
   const since = Math.min(deductedAt ?? options.now, ...open.map(({ startedAt }) => startedAt)) - MARGIN_MS;
   const settled = await readLog(options, since);
-  store.recordEnergy(settled.filter(({ energy }) => energy !== null).map(toConsumption));
+  const openIds = new Set(open.map(({ id }) => id));
+  const knownSince = store.energyKnownSince();
+  const isNew = ({ id, started_at }: Row): boolean =>
+    Number(started_at) >= knownSince || openIds.has(String(id));
+  store.recordEnergy(settled.filter((row) => row.energy !== null && isNew(row)).map(toConsumption));
   const byId = new Map(settled.map((row) => [`${row.run} ${row.id}`, row]));
   for (const { id, conversation } of open) {
     const row = byId.get(`${conversation} ${id}`);

@@ -27,7 +27,7 @@ export interface EnergyTotals {
   readonly deducted: number;
 }
 
-/** References older than this cannot be reported again, so their rows are added up. */
+/** Rows older than this are added up: their references are no longer known, and must not be reported again. */
 const KEEP_MS = 7 * 24 * 3_600_000;
 
 export class EnergyLedger {
@@ -92,24 +92,23 @@ export class EnergyLedger {
     };
   }
 
-  /** Adds up old rows: their sums stay exact. */
-  compact(now: number): void {
+  /** Adds up old rows: their sums stay exact. To be called in a transaction. Returns the time from which rows are kept. */
+  compact(now: number): number {
     const before = Math.floor(now - KEEP_MS);
-    this.#database.transaction(() => {
-      const rows = this.#database
+    const rows = this.#database
+      .prepare(
+        'SELECT source, sum(amount) AS sum FROM agent_energy WHERE deducted = 1 AND at < ? GROUP BY source',
+      )
+      .all(before);
+    for (const { source, sum } of rows)
+      this.#database
         .prepare(
-          'SELECT source, sum(amount) AS sum FROM agent_energy WHERE deducted = 1 AND at < ? GROUP BY source',
+          `INSERT INTO agent_energy_past (source, amount) VALUES (?, ?)
+           ON CONFLICT (source) DO UPDATE SET amount = amount + excluded.amount`,
         )
-        .all(before);
-      for (const { source, sum } of rows)
-        this.#database
-          .prepare(
-            `INSERT INTO agent_energy_past (source, amount) VALUES (?, ?)
-             ON CONFLICT (source) DO UPDATE SET amount = amount + excluded.amount`,
-          )
-          .run(String(source), Number(sum));
-      this.#database.prepare('DELETE FROM agent_energy WHERE deducted = 1 AND at < ?').run(before);
-    });
+        .run(String(source), Number(sum));
+    this.#database.prepare('DELETE FROM agent_energy WHERE deducted = 1 AND at < ?').run(before);
+    return before;
   }
 }
 
