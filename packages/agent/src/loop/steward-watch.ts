@@ -9,14 +9,27 @@ const MAX_WAIT_MS = 250;
 /** Cancelling takes a moment. */
 const CANCEL_AGAIN_MS = 10_000;
 const PAUSED_FACT = 'steward-paused';
+/** What was used until then is deducted after a crash: it was the last moment of the agent before this one. */
+const MARGIN_MS = 60_000;
 const NO_WORK = { hasWork: false, hasOwnWork: false };
+
+interface Past {
+  /** Energy before this time cannot be told from what was recorded already. */
+  readonly knownSince: number;
+  /** When the agent last ran before it was started. */
+  readonly ranUntil: number;
+  readonly startedAt: number;
+}
+
+const NO_PAST: Past = { knownSince: 0, ranUntil: 0, startedAt: 0 };
 
 export class StewardWatch {
   readonly #parts: LoopParts;
   readonly #steward: StewardLink | undefined;
   #isPaused: boolean | undefined;
   #work: Pick<StewardReport, 'hasWork' | 'hasOwnWork'> = NO_WORK;
-  #readTo: number | undefined;
+  #past: Past | undefined;
+  #readTo = 0;
   #polling: Promise<void> | undefined;
   #acting: Promise<void> | undefined;
   #cancelledAt: number | undefined;
@@ -72,8 +85,8 @@ export class StewardWatch {
 
   /** Until all news are read. */
   async #poll(steward: StewardLink): Promise<void> {
-    const { store, config } = this.#parts;
-    this.#readTo ??= await store.run('newsReadTo');
+    const { config } = this.#parts;
+    this.#past ??= await this.#readPast();
     for (let isDone = false; !isDone; ) {
       const { caller } = config();
       const report = await steward.poll({ caller, types: NEWS_TYPES, after: this.#readTo });
@@ -86,15 +99,36 @@ export class StewardWatch {
     }
   }
 
+  /** Asked for at once, before this cycle deducts anything. */
+  async #readPast(): Promise<Past> {
+    const { store, clock } = this.#parts;
+    const startedAt = clock.now();
+    const [readTo, knownSince, state] = await Promise.all([
+      store.run('newsReadTo'),
+      store.run('energyKnownSince'),
+      store.run('energyState'),
+    ]);
+    this.#readTo = readTo;
+    const ranUntil = state === undefined ? 0 : state.at + MARGIN_MS;
+    return { knownSince, ranUntil, startedAt };
+  }
+
+  /** Not what the steward used while there was no agent: it would have been replenished since. */
+  #isCharged(at: number): boolean {
+    const { knownSince, ranUntil, startedAt } = this.#past ?? NO_PAST;
+    return at >= knownSince && (at <= ranUntil || at >= startedAt);
+  }
+
   async #record(steward: StewardLink, energy: StewardReport['energy']): Promise<void> {
     const { store, clock } = this.#parts;
     const at = clock.now();
     if (energy.length === 0) return;
-    const rows = energy.map(({ ref, thousandths }) => ({ ref: `steward:${ref}`, thousandths }));
-    await store.run(
-      'recordEnergy',
-      rows.map((row) => ({ ...row, source: 'steward', at })),
-    );
+    const rows = energy
+      .filter((row) => this.#isCharged(row.at))
+      .map(
+        ({ ref, thousandths }) => ({ ref: `steward:${ref}`, thousandths, source: 'steward', at }) as const,
+      );
+    if (rows.length > 0) await store.run('recordEnergy', rows);
     await steward.confirmEnergy(energy.map(({ ref }) => ref));
   }
 

@@ -27,6 +27,44 @@ const talkative = (news: readonly StewardNews[]): StewardLink => ({
 });
 
 // requirement E7
+it('pays for what the steward used while the agent ran, and not for what it used before', async () => {
+  let unconfirmed: { ref: string; thousandths: number; at: number }[] = [];
+  const steward = (clock: { now: number }): StewardLink => {
+    unconfirmed = [{ ref: 'before', thousandths: 50_000, at: clock.now - 3_600_000 }];
+    return {
+      ...talkative([]),
+      poll: async ({ after }) => ({
+        news: [],
+        readTo: after,
+        energy: [...unconfirmed],
+        hasWork: false,
+        hasOwnWork: false,
+      }),
+      confirmEnergy: async (refs) => {
+        unconfirmed = unconfirmed.filter(({ ref }) => !refs.includes(ref));
+      },
+    };
+  };
+  const agent = await simulate({ model: () => IDLE, steward });
+  onTestFinished(agent.close);
+  const spend = (ref: string, at: number): void => void unconfirmed.push({ ref, thousandths: 1_000, at });
+  const paid = async (): Promise<number> => {
+    await agent.loop.cycle();
+    expect(unconfirmed).toEqual([]);
+    return (await agent.store.run('energyTotals')).bySource.steward;
+  };
+  expect(await paid()).toBe(0);
+  spend('while it ran', agent.clock.now);
+  expect(await paid()).toBe(1_000);
+  const stoppedAt = agent.clock.now;
+  agent.clock.now += 86_400_000;
+  spend('just before its end', stoppedAt + 1_000);
+  spend('while it was disabled', stoppedAt + 7_200_000);
+  await agent.restart();
+  expect(await paid()).toBe(2_000);
+});
+
+// requirement E7
 it('every news of the steward reaches its conversation once and in order, over restarts', async () => {
   const news: StewardNews[] = [];
   const tell = (count: number): void => {

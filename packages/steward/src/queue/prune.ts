@@ -6,7 +6,11 @@ const MAX_FINISHED = 5_000;
 const MAX_MESSAGES = 20_000;
 const BATCH = 500;
 
-/** Returns how many requests and messages were deleted. Energy that nobody has taken stays. */
+/** After this time energy is not charged any more, whether somebody has taken it or there is no agent. */
+const MAX_ENERGY_AGE_MS = 7 * 24 * 60 * 60 * 1_000;
+const ENERGY_BATCH = 5_000;
+
+/** Returns how many requests, messages and rows of energy were deleted. */
 export function prune(database: WorkDatabase, now: number): number {
   const since = now - MAX_AGE_MS;
   const oldMessages = database
@@ -22,10 +26,21 @@ export function prune(database: WorkDatabase, now: number): number {
          ORDER BY finished_at DESC, number DESC LIMIT -1 OFFSET ?)) LIMIT ?`,
     )
     .all(since, MAX_FINISHED, BATCH);
-  if (oldMessages.length + oldRequests.length === 0) return 0;
+  // The rows of an open request stay, so that none of its steps is counted twice.
+  const oldEnergy = database
+    .prepare(
+      `SELECT number FROM (SELECT number, ref, at FROM energy_spent ORDER BY number LIMIT ?)
+       WHERE at < ? AND NOT EXISTS (SELECT 1 FROM steward_requests
+         WHERE id = substr(ref, 1, instr(ref, ':') - 1) AND finished_at IS NULL)`,
+    )
+    .all(ENERGY_BATCH, now - MAX_ENERGY_AGE_MS);
+  const count = oldMessages.length + oldRequests.length + oldEnergy.length;
+  if (count === 0) return 0;
   database.transaction(() => {
     const deleteMessage = database.prepare('DELETE FROM steward_messages WHERE number = ?');
     for (const { number = null } of oldMessages) deleteMessage.run(number);
+    const deleteOldEnergy = database.prepare('DELETE FROM energy_spent WHERE number = ?');
+    for (const { number = null } of oldEnergy) deleteOldEnergy.run(number);
     const deleteRequest = database.prepare('DELETE FROM steward_requests WHERE id = ?');
     const deleteApprovals = database.prepare('DELETE FROM install_approvals WHERE request_id = ?');
     // The entries of a request are named `<request>:…`; ids have no colon, which comes before the semicolon.
@@ -37,5 +52,5 @@ export function prune(database: WorkDatabase, now: number): number {
       deleteEnergy.run(`${id}:`, `${id};`);
     }
   });
-  return oldMessages.length + oldRequests.length;
+  return count;
 }

@@ -334,17 +334,22 @@ describe('the queue', () => {
     expect(queue.status(requestId)?.result).toHaveLength(100_000);
   });
 
-  it('forgets what is old, but no energy that nobody has taken', async () => {
+  it('forgets what is old, and energy that nobody has taken after a week', async () => {
     const { queue, mustClaim, database } = await openQueue();
-    const month = 31 * 24 * 60 * 60 * 1_000;
+    const day = 24 * 60 * 60 * 1_000;
     const old = queue.enqueue(makeRequest(), 0).requestId;
     queue.complete(mustClaim().claim, { now: 0, energy: [{ ref: `${old}:a:1`, amount: 7_000 }] });
     const open = queue.enqueue(makeRequest(), 0).requestId;
+    const spent = { now: 0, energy: [{ ref: `${open}:a:1`, amount: 2_000 }] };
+    queue.spend(mustClaim().claim, spent);
     expect(prune(database, 1)).toBe(0);
-    expect(prune(database, month)).toBe(2);
+    expect(prune(database, 7 * day)).toBe(0);
+    // That of an open request stays.
+    expect(prune(database, 7 * day + 1)).toBe(1);
+    expect(prune(database, 31 * day)).toBe(2);
     expect(queue.list().map(({ requestId }) => requestId)).toEqual([open]);
     expect(queue.messagesAfter(0, 10)).toEqual([]);
-    expect(queue.takeEnergy()).toBe(7);
+    expect(queue.takeEnergy()).toBe(2);
   });
 });
 
