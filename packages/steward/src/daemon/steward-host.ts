@@ -55,6 +55,8 @@ export class StewardHost {
   readonly #options: StewardHostOptions;
   #queue: QueueClient | undefined;
   #pool: Promise<WorkerPool> | undefined;
+  /** The next pool starts when the one before has ended. */
+  #ending: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #idleSince: number | undefined;
   #isClosed = false;
@@ -158,7 +160,7 @@ export class StewardHost {
 
   #startPool(): Promise<WorkerPool> {
     const { file, workers, workSettings, onTrouble, inheritEnv, steps = STEPS_FILE } = this.#options;
-    const starting = workSettings().then((settings) =>
+    const starting = this.#ending.then(workSettings).then((settings) =>
       createWorkerPool({
         database: file,
         workers: Array.from({ length: workers() }, () => [...REQUEST_KINDS]),
@@ -180,7 +182,9 @@ export class StewardHost {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#idleSince = undefined;
-    await pool?.then((started) => started.close()).catch(() => {});
+    const before = this.#ending;
+    this.#ending = before.then(async () => pool?.then((started) => started.close()).catch(() => {}));
+    await this.#ending;
   }
 }
 
