@@ -13,6 +13,17 @@ const MAX_SCHEMA_CHARACTERS = 8_000;
 /** Of all schemas together. */
 const MAX_TOTAL_CHARACTERS = 200_000;
 
+/** A schema is the same object until its server lists its tools anew. */
+const sizes = new WeakMap<object, number>();
+
+function sizeOf(schema: object): number {
+  const known = sizes.get(schema);
+  if (known !== undefined) return known;
+  const size = JSON.stringify(schema).length;
+  sizes.set(schema, size);
+  return size;
+}
+
 type Redaction = Pick<AgentRuntime, 'knowsSecret' | 'redact'>;
 
 /** A tool that has the name of a built-in one, or a schema above the limit or with a known secret, is not offered. */
@@ -21,7 +32,7 @@ export function toOfferedTools(tools: readonly CatalogTool[], runtime: Redaction
   const offered: OfferedTool[] = [];
   for (const { name, description = '', inputSchema } of tools) {
     if (offered.length >= MAX_TOOLS) break;
-    const size = JSON.stringify(inputSchema).length;
+    const size = sizeOf(inputSchema);
     if (isBuiltIn(name) || size > Math.min(MAX_SCHEMA_CHARACTERS, left)) continue;
     if (runtime.knowsSecret({ name, inputSchema })) continue;
     left -= size;
