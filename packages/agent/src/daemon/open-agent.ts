@@ -69,7 +69,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
       publish: changed,
       ending: ending.signal,
     },
-    configure: (settings) => current.change(settings),
+    configure: (settings) => {
+      current.change(settings);
+      loop.wake();
+    },
     close: async () => {
       ending.abort();
       await loop.stop();

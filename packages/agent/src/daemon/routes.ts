@@ -16,6 +16,7 @@ import {
   MESSAGE_SHAPE,
   STATS_SHAPE,
   toShownConversation,
+  toShownFailure,
   toShownMessage,
 } from './shapes.js';
 
@@ -120,24 +121,26 @@ const send =
 const list =
   (agent: Agent): Handle =>
   async (context) => {
-    const { store, now } = agent();
+    const { store, now, loop } = agent();
     const { limit = '100', ended } = readQuery(context, LIST_QUERY);
     const found = await store.run('list', {
       limit: Math.min(Math.max(Number(limit), 1), MAX_LISTED),
       isEnded: ended === undefined ? undefined : ended === 'true',
     });
-    return { conversations: found.map((one) => toShownConversation(one, now())) };
+    const facts = { now: now(), failure: loop.status.failure };
+    return { conversations: found.map((one) => toShownConversation(one, facts)) };
   };
 
 const show =
   (agent: Agent): Handle =>
   async (context) => {
-    const { store, now } = agent();
+    const { store, now, loop } = agent();
     const id = idOf(context);
     const found = await store.run('history', id);
     if (found === undefined) throw unknown(id);
     const messages = found.messages.flatMap((message) => toShownMessage(message) ?? []);
-    return { ...toShownConversation(found.conversation, now(), found.calls), messages };
+    const facts = { now: now(), failure: loop.status.failure, calls: found.calls };
+    return { ...toShownConversation(found.conversation, facts), messages };
   };
 
 const stream =
@@ -171,7 +174,7 @@ const end =
     loop.cancelWaitingCalls(id);
     publish(id);
     loop.wake();
-    return toShownConversation(ended, now());
+    return toShownConversation(ended, { now: now(), failure: undefined });
   };
 
 const stats =
@@ -180,7 +183,7 @@ const stats =
     const { store, loop, config } = agent();
     const { bySource, deducted } = await store.run('energyTotals');
     const { open, ended, steps } = await store.run('counts');
-    const { level, cycles, runningCalls, steward } = loop.status;
+    const { level, failure, cycles, runningCalls, steward } = loop.status;
     const consumed = {
       model: fromThousandths(bySource.model),
       call: fromThousandths(bySource.call),
@@ -188,6 +191,7 @@ const stats =
     };
     const range = rangeOf(level, config().regulator);
     return {
+      ...(failure !== undefined && { failure: toShownFailure(failure) }),
       energy: { level, range, deducted: fromThousandths(deducted), consumed },
       conversations: { open, ended },
       steps,

@@ -8,6 +8,7 @@ import {
   type StoredMessage,
   VISIBLE_KINDS,
 } from '../conversations/message.js';
+import type { ModelFailure } from '../loop/model-failures.js';
 
 const ID = z.string().check(z.minLength(1), z.maxLength(100));
 
@@ -18,6 +19,9 @@ export const MESSAGE_BODY = z.strictObject({
 });
 export const MESSAGE_RESPONSE = z.object({ conversation: z.string(), message: z.number() });
 
+/** Why the user has no reply. */
+const FAILURE = z.object({ code: z.string(), message: z.string(), hint: z.optional(z.string()) });
+
 export const CONVERSATION_SHAPE = z.object({
   id: z.string(),
   title: z.string(),
@@ -26,6 +30,8 @@ export const CONVERSATION_SHAPE = z.object({
   waitsForApproval: z.optional(z.boolean()),
   /** The user has not got a reply yet. */
   isUnanswered: z.boolean(),
+  /** Of the model: while the user waits it is tried again. */
+  failure: z.optional(FAILURE),
   createdAt: z.string(),
   updatedAt: z.string(),
   energy: z.object({ used: z.number(), budget: z.number() }),
@@ -41,6 +47,7 @@ export const MESSAGE_SHAPE = z.object({
   isFollowUp: z.optional(z.boolean()),
 });
 export const STATS_SHAPE = z.object({
+  failure: z.optional(FAILURE),
   energy: z.object({
     level: z.number(),
     range: z.enum(['high', 'medium', 'low', 'urgent']),
@@ -54,10 +61,21 @@ export const STATS_SHAPE = z.object({
   steward: z.object({ hasWork: z.boolean(), isPaused: z.boolean() }),
 });
 
+export interface ShownFacts {
+  readonly now: number;
+  readonly failure: ModelFailure | undefined;
+  readonly calls?: readonly StoredCall[] | undefined;
+}
+
+export const toShownFailure = ({ code, message, hint }: ModelFailure): z.output<typeof FAILURE> => ({
+  code,
+  message,
+  ...(hint !== undefined && { hint }),
+});
+
 export function toShownConversation(
   conversation: Conversation,
-  now: number,
-  calls?: readonly StoredCall[],
+  { now, failure, calls }: ShownFacts,
 ): z.output<typeof CONVERSATION_SHAPE> {
   const { id, title, createdAt, updatedAt, used, budget, unansweredSince } = conversation;
   return {
@@ -66,6 +84,7 @@ export function toShownConversation(
     state: stateOf(conversation, now),
     ...(calls !== undefined && { waitsForApproval: calls.some(({ state }) => state === 'approval') }),
     isUnanswered: unansweredSince !== undefined,
+    ...(unansweredSince !== undefined && failure !== undefined && { failure: toShownFailure(failure) }),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
     energy: { used: fromThousandths(used), budget: fromThousandths(budget) },

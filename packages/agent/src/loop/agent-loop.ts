@@ -32,6 +32,7 @@ export class AgentLoop {
   get status() {
     return {
       level: this.#runner.level,
+      failure: this.#runner.failure,
       cycles: this.#cycles,
       runningCalls: this.#calls.count,
       steward: { hasWork: this.#watch.hasWork, isPaused: this.#watch.isPaused },

@@ -10,7 +10,7 @@ import { builtInTools } from './built-in-tools.js';
 import { type CyclePlan, planCycle, type StepLimits } from './cycle.js';
 import { interpretStep } from './interpret-step.js';
 import type { LoopParts } from './loop-parts.js';
-import { ModelFailures } from './model-failures.js';
+import { type ModelFailure, ModelFailures } from './model-failures.js';
 import { toOfferedTools } from './offered-tools.js';
 import { buildPrompt } from './prompt.js';
 import { followUpOf, reviewPrompt } from './reflection.js';
@@ -46,12 +46,19 @@ export class CycleRunner {
     this.#parts = parts;
   }
 
+  /** Why the model does not answer now. */
+  get failure(): ModelFailure | undefined {
+    const { last } = this.#failures;
+    return last && { ...last, message: String(this.#parts.runtime.redact(last.message)) };
+  }
+
   get level(): number {
     return this.#level;
   }
 
   async run(signal: AbortSignal): Promise<CycleEnd> {
-    const { store, clock, config, watch } = this.#parts;
+    const { store, clock, config, model, watch } = this.#parts;
+    this.#failures.follow(model());
     await watch.poll();
     await this.#deduct();
     await watch.regulate(this.#level);

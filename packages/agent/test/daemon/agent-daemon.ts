@@ -20,6 +20,8 @@ export interface ShownConversation {
   readonly id: string;
   readonly state: string;
   readonly waitsForApproval?: boolean;
+  readonly isUnanswered: boolean;
+  readonly failure?: { readonly code: string; readonly message: string };
   readonly energy: { readonly used: number; readonly budget: number };
   readonly messages: ReadonlyArray<{
     readonly number: number;
@@ -30,6 +32,7 @@ export interface ShownConversation {
 }
 
 export interface ShownStats {
+  readonly failure?: { readonly code: string };
   readonly energy: {
     readonly level: number;
     readonly range: string;

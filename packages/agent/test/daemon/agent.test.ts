@@ -3,6 +3,7 @@ import type { ScriptedAnswer, ScriptedRequest } from '@turnbuckle/model';
 import { waitUntil } from '@turnbuckle/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StewardLink } from '../../src/loop/steward-link.js';
+import type { AgentSettings } from '../../src/settings/agent-settings.js';
 import { type AgentDaemon, type AgentDaemonOptions, startAgentDaemon } from './agent-daemon.js';
 
 let agent: AgentDaemon;
@@ -252,5 +253,43 @@ describe('the setting "enabled"', () => {
     await set(undefined, [404, 'The daemon has no agent.']);
     await set(true, [200, undefined]);
     expect(await agent.replies(id)).toEqual(['you said one']);
+  });
+});
+
+// requirement E7
+describe('a model that cannot be reached', () => {
+  it('is named in the conversation and in the statistics, and is forgotten when its settings change', async () => {
+    const broken: AgentSettings = {
+      model: { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'big' },
+    };
+    let settings = broken;
+    await start({ changing: () => settings });
+    const id = await agent.say('hello');
+    await waitUntil(async () => (await agent.show(id)).failure !== undefined);
+    expect(await agent.show(id)).toMatchObject({
+      isUnanswered: true,
+      failure: { code: 'CONNECT_FAILED', message: expect.any(String) },
+    });
+    expect((await agent.stats()).failure).toMatchObject({ code: 'CONNECT_FAILED' });
+    settings = {};
+    await agent.request('/api/config/reload', { method: 'POST' });
+    await waitUntil(async () => (await agent.stats()).failure === undefined);
+    await waitUntil(async () => (await agent.replies(id)).length === 1);
+    expect(await agent.show(id)).not.toHaveProperty('failure');
+  });
+
+  it('is tried again at once when its settings change', async () => {
+    let settings: AgentSettings = {
+      model: { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'big' },
+    };
+    await start({ changing: () => settings });
+    const id = await agent.say('hello');
+    await waitUntil(async () => (await agent.show(id)).messages.some(({ kind }) => kind === 'failure'));
+    expect((await agent.stats()).failure).toMatchObject({ code: 'CONNECT_FAILED' });
+    settings = {};
+    await agent.request('/api/config/reload', { method: 'POST' });
+    // No message was answered meanwhile.
+    await waitUntil(async () => (await agent.stats()).failure === undefined);
+    expect(await agent.replies(id)).toEqual([]);
   });
 });

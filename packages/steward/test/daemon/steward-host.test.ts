@@ -14,6 +14,7 @@ it.runIf(process.platform === 'linux')('the workers of before have ended when ne
     file: home.file('work.db'),
     workers: () => 1,
     workSettings: async () => ({ directory: home.path }) as unknown as WorkSettings,
+    configuration: () => ({ servers: new Map() }),
     onMessage: () => {},
     onTrouble: () => {},
     onFailure: () => {},
