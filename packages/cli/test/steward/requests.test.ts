@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { RequestStatus } from '@turnbuckle/steward';
 import { waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
+import { scriptedPackage, scriptedRecord } from '../../../steward/test/daemon/hostile-servers.js';
 import { finished, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { openStewardHome, type StewardHome } from './steward-home.js';
 
@@ -199,10 +200,13 @@ describe('what a switched steward says', () => {
 // requirement E1
 describe('a request that asks twice', () => {
   it('with --wait announces each approval with its command', async () => {
-    const stage = await openStewardHome({ config: { sandbox: { default: 'off' } } });
+    const stage = await openStewardHome({
+      packages: [scriptedPackage('plain', { isAnnotated: false })],
+      records: [scriptedRecord('plain')],
+    });
     const { home } = stage;
     await stage.daemon();
-    const child = start(['steward', 'request', 'add', 'io.github.acme/files', '--wait'], { home });
+    const child = start(['steward', 'request', 'add', 'io.github.acme/plain', '--wait'], { home });
     const ended = finished(child);
     const ids: string[] = [];
     await waitUntil(async () => {
@@ -215,7 +219,7 @@ describe('a request that asks twice', () => {
     }, 60_000);
     const { code, stderr } = await ended;
     expect(code).toBe(0);
-    expect(ids.length).toBeGreaterThan(0);
+    expect(ids).toHaveLength(2);
     for (const id of ids) expect(stderr).toContain(`turnbuckle steward approve ${id.slice(0, 8)}`);
   });
 });
