@@ -77,10 +77,12 @@ const isRestarting = (error: unknown): error is Error =>
     ? !error.mayHaveActed
     : error instanceof TurnbuckleError && error.code === 'RUNTIME_CLOSED';
 
-const noResponse = ({ url }: DaemonClient, cause: Error): TurnbuckleError =>
+const noResponse = ({ url, isNamed }: DaemonClient, cause: Error): TurnbuckleError =>
   new TurnbuckleError('CONNECT_FAILED', `No response from the daemon at ${url}: ${cause.message}.`, {
     cause,
-    hint: 'Check the daemon: turnbuckle serve status. Start it: turnbuckle serve start',
+    hint: isNamed
+      ? 'Check MCP_BRIDGE_URL, or unset it to use the daemon of this machine.'
+      : 'Check the daemon: turnbuckle serve status. Start it: turnbuckle serve start',
   });
 
 const connectionLost = ({ url }: DaemonClient, cause: Error): TurnbuckleError =>

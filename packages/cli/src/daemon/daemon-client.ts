@@ -43,12 +43,12 @@ export class DaemonClient {
   /** How much was wrong with its configuration when it answered last. */
   problemCount = 0;
   readonly token: string | undefined;
-  readonly #isNamed: boolean;
+  readonly isNamed: boolean;
 
   constructor({ url, token, isNamed = false }: DaemonAddress) {
     this.url = url.replace(/\/+$/, '');
     this.token = token;
-    this.#isNamed = isNamed;
+    this.isNamed = isNamed;
   }
 
   /** Rejects with the daemon's refusal as a TurnbuckleError, or with NoAnswer. */
@@ -71,7 +71,7 @@ export class DaemonClient {
 
   async #request<T>(path: string, options: Omit<HttpRequestOptions, 'url' | 'token'>): Promise<T> {
     const answered = await this.#send(path, options);
-    if (answered.status === 404 && this.#isNamed && (await this.#isBridge())) throw bridgeOnly(this.url);
+    if (answered.status === 404 && this.isNamed && (await this.#isBridge())) throw bridgeOnly(this.url);
     return this.#read(answered);
   }
 
@@ -161,7 +161,7 @@ const bridgeOnly = (url: string): TurnbuckleError =>
     'PATH_UNKNOWN',
     `MCP_BRIDGE_URL points to a bridge (${url}), which only serves calls.`,
     {
-      hint: 'This command needs a daemon: set MCP_BRIDGE_URL to the URL of one, or unset MCP_BRIDGE_URL to use the one of this machine. To run without a daemon, use --no-daemon.',
+      hint: 'This command needs a daemon: set MCP_BRIDGE_URL to the URL of one, or unset MCP_BRIDGE_URL to use the one of this machine. Commands that can work without a daemon take --no-daemon.',
       data: { bridge: url },
     },
   );

@@ -74,5 +74,6 @@ describe('a chat with a daemon that is not there', () => {
     const { code, stderr } = await chat(['hello'], { home, env: { MCP_BRIDGE_URL: 'http://127.0.0.1:9' } });
     expect(code).toBe(ERRORS.CONNECT_FAILED.exit);
     expect(stderr).toContain('error CONNECT_FAILED No response from the daemon at http://127.0.0.1:9');
+    expect(stderr).toContain('Check MCP_BRIDGE_URL');
   });
 });
