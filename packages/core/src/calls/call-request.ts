@@ -126,6 +126,16 @@ export interface ReadRequest extends CallOptions {
   readonly follow?: ((server: Server) => Promise<unknown>) | undefined;
 }
 
+/** A call that ended before it reached an item of a server. */
+export interface RefusedCall {
+  readonly kind: CallKind;
+  readonly server?: string | undefined;
+  /** What it names, whether it exists or not. */
+  readonly item: string;
+  readonly arguments?: unknown;
+  readonly caller?: Caller | undefined;
+}
+
 export const resourceRead = (server: string, uri: string, options: CallOptions): ReadRequest => ({
   ...options,
   kind: 'resource',

@@ -32,6 +32,7 @@ import {
   extrasOf,
   nestedOptions,
   type ReadRequest,
+  type RefusedCall,
   withMeta,
 } from './call-request.js';
 import { type Invocation, Invocations } from './invocation.js';
@@ -146,6 +147,15 @@ export class Calls {
       const failure = call.answerError ?? thrown;
       throw await this.#invocations.fail(call, await this.#resolver.maskExistence(call, failure, request));
     }
+  }
+
+  /** Records a call that is refused before it can be resolved. */
+  async refuse(
+    { kind, server = '', item, arguments: args, caller }: RefusedCall,
+    thrown: unknown,
+  ): Promise<void> {
+    const call = this.#invocations.begin({ kind, server, tool: item, arguments: args }, { caller });
+    await this.#invocations.fail(call, thrown);
   }
 
   /** Reads a resource or gets a prompt, with the same decision, limits, recovery and record as a tool call. */

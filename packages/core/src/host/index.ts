@@ -15,7 +15,7 @@ export { abortReason, pause, untilAborted } from '../async/until-aborted.js';
 export type { SignInPage } from '../auth/sign-in-prompts.js';
 export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
 export type { Permit } from '../calls/authorization/permit.js';
-export { MAX_NAME_LENGTH } from '../calls/call-request.js';
+export { MAX_NAME_LENGTH, MAX_NAME_LENGTH, type RefusedCall } from '../calls/call-request.js';
 export { NativeResults } from '../calls/native-results.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';

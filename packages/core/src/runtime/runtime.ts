@@ -20,6 +20,7 @@ import {
   type CallRequest,
   promptRead,
   type ReadRequest,
+  type RefusedCall,
   resourceRead,
   toCallRequest,
   type WaitLimits,
@@ -355,6 +356,11 @@ export class Runtime {
   async request(request: ReadRequest): Promise<Readonly<Record<string, unknown>>> {
     this.#assertOpen();
     return this.#parts.calls.read(request);
+  }
+
+  /** Records a call that its host refuses by itself, as if the runtime had refused it. */
+  recordRefusal(call: RefusedCall, thrown: unknown): Promise<void> {
+    return this.#parts.calls.refuse(call, thrown);
   }
 
   /** Ends a session of a caller, or, without a run, the caller itself: closes its dedicated connections. */

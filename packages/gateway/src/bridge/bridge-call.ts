@@ -168,7 +168,10 @@ export class Bridge {
 
   async #call(body: CallBody, options: CallOptions, caller: Caller): Promise<ToolResult> {
     const { tool_name: tool, arguments: args } = body;
-    const { runtime, server, release, limits } = await this.#find(body, options, caller);
+    const found = this.#find(body, options, caller);
+    const { runtime, server, release, limits } = await found.catch((thrown) =>
+      this.#refuse(body, options, thrown),
+    );
     try {
       return await runtime.call({
         ...options,
@@ -181,6 +184,16 @@ export class Bridge {
     } finally {
       release();
     }
+  }
+
+  /** The server of the request is not opened: recorded like a call of the configured servers. */
+  async #refuse(
+    { tool_name: item, arguments: args }: CallBody,
+    { caller }: CallOptions,
+    thrown: unknown,
+  ): Promise<never> {
+    await this.runtime.recordRefusal({ kind: 'tool', item, arguments: args, caller }, thrown);
+    throw thrown;
   }
 
   /** With the time that is left: opening an inline server counts like the rest of the call. */

@@ -40,7 +40,9 @@ import type { ApprovalNotices } from './protocol/approval-notices.js';
 import { isForwardable } from './protocol/forwardable.js';
 import { CODES, metaOf, type Params, RpcError } from './protocol/protocol.js';
 import { toToolFailure } from './protocol/to-rpc-error.js';
-import { checkState, type RequestStates, unknownState } from './sealed/request-states.js';
+import { Refusals } from './refusals.js';
+import { resolveTool } from './resolve-tool.js';
+import { checkState, type OpenState, type RequestStates, unknownState } from './sealed/request-states.js';
 import { hasTask, type Task, type TaskIds, withTaskIds } from './sealed/task-ids.js';
 import { checkTaskMethod, READ_ONLY_TASK_METHODS, TASK_METHODS } from './sealed/task-methods.js';
 import { subscribeResource } from './subscribe-resource.js';
@@ -63,6 +65,7 @@ export class McpDispatcher {
   readonly #tasks: TaskIds;
   readonly #states: RequestStates;
   readonly #notices: ApprovalNotices;
+  readonly #refusals: Refusals;
   /** What a person approved, for as long as the request lasts. */
   readonly #permits = new WeakMap<DispatcherRequest, Permit>();
 
@@ -73,6 +76,7 @@ export class McpDispatcher {
     this.#states = states;
     this.view = view;
     this.#runtime = runtime;
+    this.#refusals = new Refusals(runtime);
     this.#lists = new ListCache(view, runtime, listCacheCounts);
   }
 
@@ -85,15 +89,24 @@ export class McpDispatcher {
   /** Throws an RpcError or a TurnbuckleError. */
   dispatch(request: DispatcherRequest): Promise<DispatcherResult> {
     const isNew = request.params.requestState === undefined;
-    return redactRejection(isNew ? this.#dispatch(request) : this.#resume(request), this.#runtime);
+    return redactRejection(isNew ? this.#dispatchNew(request) : this.#resume(request), this.#runtime);
   }
 
   /** With a state: the item that it was issued for, or none. The caller must not learn whether there is more. */
   async #resume(request: DispatcherRequest): Promise<DispatcherResult> {
-    const state = this.#states.open(request.params.requestState, request);
-    return this.#dispatch({ ...request, state }).catch((thrown) => {
+    let state: OpenState;
+    try {
+      state = this.#states.open(request.params.requestState, request);
+    } catch (thrown) {
+      return this.#refusals.refuse(request, thrown);
+    }
+    return this.#dispatchNew({ ...request, state }).catch((thrown) => {
       throw isUnknown(thrown) ? unknownState() : thrown;
     });
+  }
+
+  #dispatchNew(request: DispatcherRequest): Promise<DispatcherResult> {
+    return this.#refusals.record(request, this.#dispatch(request));
   }
 
   async #dispatch(request: DispatcherRequest): Promise<DispatcherResult> {
@@ -127,6 +140,8 @@ export class McpDispatcher {
       runtime: this.#runtime,
       ownerOf: (address: string, caller: Caller) => this.#lists.ownerOf(address, caller),
       decide: (server: string, address: string) => this.#decideResource(server, address, callerNow()),
+      refuse: (caller: Caller, thrown: unknown) =>
+        this.#refusals.refuse({ method: 'resources/subscribe', params: { uri }, caller }, thrown),
     };
     return redactRejection(subscribeResource(request, parts), this.#runtime);
   }
@@ -157,7 +172,7 @@ export class McpDispatcher {
     if (!isRecord(args)) throw new RpcError(CODES.invalidParams, 'params.arguments must be an object');
     // Not looked up again: by the time of the answer the name may belong to a tool of another server.
     const found: { tool?: ToolIdentity } = {};
-    const call = this.#resolveTool(name, request, args);
+    const call = resolveTool({ name, arguments: args }, request, { view: this.view, runtime: this.#runtime });
     try {
       const result = await this.#runtime.call(
         this.#callOptions(request, call, (tool) => {
@@ -171,31 +186,6 @@ export class McpDispatcher {
       if (failure === undefined) throw thrown;
       return toEraResult(failure, era);
     }
-  }
-
-  /** Names of the whole catalog are resolved by the runtime: one may belong to a server that is not connected yet. */
-  #resolveTool(name: string, { caller, state }: DispatcherRequest, args: Params): ToolCall {
-    const onlyFor = state && { server: state.server, tool: state.item };
-    if (this.view.options.names !== 'plain')
-      return {
-        server: undefined,
-        tool: name,
-        arguments: args,
-        isUnlisted: false,
-        calledAs: undefined,
-        onlyFor,
-      };
-    const found = this.view.findTool(name, caller);
-    const others = (): string[] =>
-      this.#runtime.toolsForAgent(caller).flatMap((tool) => this.view.nameOf(tool, caller) ?? []);
-    return {
-      server: found?.server,
-      tool: found?.tool ?? name,
-      arguments: args,
-      isUnlisted: found === undefined,
-      calledAs: { name, others },
-      onlyFor,
-    };
   }
 
   /** The tool of that name, if the caller may know it. */
@@ -360,6 +350,7 @@ export class McpDispatcher {
   #callOptions(request: DispatcherRequest): CallOptions;
   #callOptions(request: DispatcherRequest, call?: ToolCall, onResolved?: OnResolved): CallOptions {
     const { caller, params, era, signal, responder, onProgress, logLevel, state, span } = request;
+    this.#refusals.setBegun(request);
     const { inputResponses } = params;
     const meta = metaForServer(metaOf(params), logLevel);
     // Written out member by member: this runs for every call, and spreading costs more than all the rest.

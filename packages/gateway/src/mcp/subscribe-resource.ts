@@ -17,13 +17,16 @@ interface SubscriptionParts {
     caller: Caller,
   ) => Promise<{ readonly server: string; readonly uri: string }>;
   readonly decide: (server: string, uri: string) => Decision;
+  /** Records that the resource is unknown, and throws. */
+  readonly refuse: (caller: Caller, thrown: unknown) => Promise<never>;
 }
 
 export async function subscribeResource(
   { uri, callerNow, updated }: ResourceSubscription,
-  { runtime, ownerOf, decide }: SubscriptionParts,
+  { runtime, ownerOf, decide, refuse }: SubscriptionParts,
 ): Promise<() => Promise<void>> {
-  const owner = await ownerOf(uri, callerNow());
+  const asking = callerNow();
+  const owner = await ownerOf(uri, asking).catch((thrown) => refuse(asking, thrown));
   const caller = hostOrCaller(callerNow());
   // The caller may be allowed less by the time the resource changes.
   const listener = (): void => {
