@@ -26,7 +26,7 @@ import { existingPaths, retainLayer, retainServer } from './layers/retain-previo
 import { mergeDefaults } from './layers/server-defaults.js';
 import { viewProblems } from './layers/view-problems.js';
 import type { FileSettings, SettingName } from './schema/file-schema.js';
-import type { FlowMode, PlacedRule } from './schema/rule-schema.js';
+import type { PlacedRule } from './schema/rule-schema.js';
 import type { ServerDefaults } from './schema/schema.js';
 import { defaultsUsed } from './trust/trust.js';
 
@@ -207,7 +207,7 @@ function mergeSettings(sources: readonly SettingSource[]) {
   const settingOrigins = new Map<SettingName, Origin>();
   for (const { settings: own, origins } of sources) {
     for (const [key, origin] of origins) {
-      if (key === 'flows' && isProjectScope(origin.scope) && !isStricter(own.flows, settings.flows)) continue;
+      if (isProjectScope(origin.scope) && !mayProjectSet(key, own[key], settings[key])) continue;
       // The keys of these have precedence one by one.
       if (key === 'limits') settings.limits = { ...settings.limits, ...own.limits };
       else if (key === 'energy') settings.energy = mergeEnergy(settings.energy, own.energy);
@@ -219,10 +219,18 @@ function mergeSettings(sources: readonly SettingSource[]) {
   return { settings, settingOrigins };
 }
 
-const FLOW_STRICTNESS: readonly FlowMode[] = ['off', 'ask', 'deny'];
+/** What a project can only make stricter: the values from the least strict on, and the usual one. */
+const STRICTNESS: Partial<Record<SettingName, readonly [values: readonly unknown[], usual: unknown]>> = {
+  flows: [['off', 'ask', 'deny'], 'ask'],
+  subAgentEnabled: [[true, false], true],
+  toolApprovalRequired: [[false, true], undefined],
+  autoDiscoveryEnabled: [[true, false], undefined],
+};
 
-const isStricter = (one: FlowMode = 'ask', other: FlowMode = 'ask'): boolean =>
-  FLOW_STRICTNESS.indexOf(one) > FLOW_STRICTNESS.indexOf(other);
+function mayProjectSet(key: SettingName, value: unknown, before: unknown): boolean {
+  const [values, usual] = STRICTNESS[key] ?? [];
+  return values === undefined || values.indexOf(value) > values.indexOf(before ?? usual);
+}
 
 function toParsed(servers: ReadonlyMap<string, ConfiguredServer>): ParsedServers {
   const all = [...servers.values()];

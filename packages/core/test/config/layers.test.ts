@@ -355,6 +355,8 @@ describe('a switch that guards agents', () => {
     ['toolApprovalRequired', false],
     ['autoDiscoveryEnabled', true],
   ] as const;
+  /** Other programs write it to their files, so it is no error. */
+  const ALL = [...LOWERED, ['subAgentEnabled', true]] as const;
 
   it.each(LOWERED)('a project cannot set %s to %s', async (key, value) => {
     const setting = await createSetting();
@@ -370,7 +372,17 @@ describe('a switch that guards agents', () => {
     }
   });
 
-  it.each(LOWERED)('a project can raise %s where the file of the user says %s', async (key, value) => {
+  it.each(ALL)('a project cannot lower %s where the file of the user says otherwise', async (key, value) => {
+    const setting = await createSetting();
+    await setting.write(setting.userFile, { [key]: !value });
+    for (const file of [setting.projectFile, setting.localFile]) await setting.write(file, { [key]: value });
+    const { settings, settingOrigins, problems } = await setting.load({ trustProject: true });
+    expect(settings).toEqual({ [key]: !value });
+    expect(settingOrigins.get(key)).toMatchObject({ scope: 'user', file: setting.userFile });
+    expect(problems).toHaveLength(key === 'subAgentEnabled' ? 0 : 2);
+  });
+
+  it.each(ALL)('a project can raise %s where the file of the user says %s', async (key, value) => {
     const setting = await createSetting();
     await setting.write(setting.userFile, { [key]: value });
     expect((await setting.load()).settings).toEqual({ [key]: value });

@@ -28,7 +28,6 @@ const common = {
   describePrefix: z.optional(z.boolean()),
   /** Offers resources and prompts as tools too. They show a caller only what it may see. */
   resourceTools: z.optional(z.boolean()),
-  subAgentEnabled: z.optional(z.boolean()),
   /** Rules; read one by one in read-rules.ts. A project can only ask and deny. */
   rules: z.optional(RULES_SCHEMA),
 };
@@ -41,6 +40,8 @@ const privileged = {
   pins: z.optional(PINS_SCHEMA),
   /** What to do with a call that could leak private data of a run. */
   flows: z.optional(FLOWS_SCHEMA),
+  /** False: the steward is off. */
+  subAgentEnabled: z.optional(z.boolean()),
   autoDiscoveryEnabled: z.optional(z.boolean()),
   /** What to do with a project server when a file in its command changed: `ask` (default) or `warn`. */
   changedScripts: z.optional(z.enum(['ask', 'warn'])),
@@ -71,10 +72,11 @@ const strictSwitch = (strict: boolean) =>
       ),
     );
 
-/** Settings that a project can only make stricter; load.ts enforces it. */
+/** Settings that a project can only make stricter; load.ts enforces it where the schema does not. */
 const tightening = {
   flows: z.optional(z.enum(['ask', 'deny'], { error: `expected "ask" or "deny" in a project file` })),
   toolApprovalRequired: z.optional(strictSwitch(true)),
+  subAgentEnabled: z.optional(z.boolean()),
   autoDiscoveryEnabled: z.optional(strictSwitch(false)),
 };
 
