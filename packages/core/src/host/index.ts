@@ -15,7 +15,7 @@ export { abortReason, pause, untilAborted } from '../async/until-aborted.js';
 export type { SignInPage } from '../auth/sign-in-prompts.js';
 export type { SignInRequest, SignInStatus } from '../auth/sign-ins.js';
 export type { Permit } from '../calls/authorization/permit.js';
-export { MAX_NAME_LENGTH, MAX_NAME_LENGTH, type RefusedCall } from '../calls/call-request.js';
+export { MAX_NAME_LENGTH, type RefusedCall } from '../calls/call-request.js';
 export { NativeResults } from '../calls/native-results.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';
@@ -90,7 +90,7 @@ export { inSlices, LARGE_TEXT_LENGTH, mapSteps, type Steps } from '../json/slice
 export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';
-export { callerKey, identityOf, isWithinLimits } from '../policy/capabilities.js';
+export { callerKey, identityOf, isWithinLimits, possibleMeanings } from '../policy/capabilities.js';
 export { foldKey } from '../policy/similar-keys.js';
 export { redactConfig } from '../redaction/redact-config.js';
 export { createRedactor, type Redactor } from '../redaction/redactor.js';

@@ -1,4 +1,4 @@
-import { waitUntil } from '@turnbuckle/testing';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
 import type { TokenAccess } from '../../src/identity/access.js';
 import { openStage, type Stage } from './api-stage.js';
@@ -30,6 +30,36 @@ describe('a token that another token creates', () => {
     const made = await mint(stage, adminToken, { access: ['read', 'admin'] });
     expect(made.body).toMatchObject({ facts: { access: ['read', 'admin'], root: 'made-1' } });
     expect(await mint(stage, stage.owner, { name: 'other', access: ALL })).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [['mcp_integration'], ['mcp_integration', 'mcp:demo', 'mcp:demo/echo', 'mcp_demo', 'mcp_demo_echo'], 200],
+    [['mcp_integration'], [], 200],
+    [['mcp_integration'], ['mcp_demo', 'mcp_vetted'], 403],
+    [['mcp_integration'], ['mcp:vetted'], 403],
+    [['mcp_integration'], ['mcp_special'], 403],
+    [['mcp_integration'], ['mcp_elsewhere'], 403],
+    [['mcp_integration'], ['mcp:elsewhere/tool'], 403],
+    [['mcp_integration', 'mcp_vetted', 'mcp_special'], ['mcp_vetted', 'mcp_special'], 200],
+  ] as const)('of a creator with %j gets %j: %i', async (held, can, status) => {
+    const file = JSON.stringify({
+      servers: {
+        demo: { ...fixture('echo'), requires: { 'add*': ['mcp_vetted'] } },
+        vetted: { ...fixture('echo'), requires: ['mcp:vetted'] },
+      },
+    });
+    const stage = await openStage({ file });
+    stage.runtime.registerTool({
+      name: 'special',
+      inputSchema: { type: 'object' },
+      capability: 'mcp_special',
+      run: () => 'special',
+    });
+    const creator = await stage.token(ALL, [...held]);
+    const made = await mint(stage, creator, { can });
+    expect(made.status).toBe(status);
+    if (status === 403) expect(made.body).toMatchObject({ code: 'ACCESS_DENIED' });
+    expect((await mint(stage, stage.owner, { name: 'other', can })).status).toBe(200);
   });
 
   it('expires no later than its creator', async () => {

@@ -41,7 +41,7 @@ export function createApiRoutes(parts: ApiDependencies, events: EventLimits = {}
     ...createRuleRoutes(configured),
     ...withAnyNames(createPinRoutes(runtime)),
     ...createConfigRoutes(parts),
-    ...createTokenRoutes(runtime, tokens),
+    ...createTokenRoutes(configured, tokens),
     ...createEventRoutes(parts, events),
     ...partRoutes,
   ];

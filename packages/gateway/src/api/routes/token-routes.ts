@@ -1,11 +1,10 @@
 /** The tokens of this daemon. */
 
-import type { Runtime } from 'turnbuckle';
 import { ACCESS, ACCESS_SCHEMA } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import type { ApiRoute } from '../../http/api-route.js';
 import { readJson } from '../../http/validate.js';
-import { limitGrant } from '../../tokens/token-grant.js';
+import { type KnownWords, limitGrant } from '../../tokens/token-grant.js';
 import { notFound } from '../shapes/not-found.js';
 import { requireUnrestricted } from '../visibility.js';
 import type { ApiDependencies } from './api-dependencies.js';
@@ -29,7 +28,11 @@ const CREATE_BODY = z.strictObject({
   expires: z.optional(z.iso.datetime({ offset: true })),
 });
 
-export function createTokenRoutes(runtime: Runtime, tokens: ApiDependencies['tokens']): readonly ApiRoute[] {
+export function createTokenRoutes(
+  configured: ApiDependencies['configured'],
+  tokens: ApiDependencies['tokens'],
+): readonly ApiRoute[] {
+  const { runtime } = configured;
   return [
     {
       method: 'GET',
@@ -53,9 +56,9 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiDependencies['tok
         requireUnrestricted(runtime, context);
         const { name, can, access, expires } = await readJson(context, CREATE_BODY);
         const expiresAt = expires === undefined ? undefined : new Date(expires);
-        return tokens.create(limitGrant(context.identity, { name, can, access, expiresAt }), () =>
-          context.requireActiveToken(),
-        );
+        const wanted = { name, can, access, expiresAt };
+        const granted = limitGrant(context.identity, wanted, knownWords(configured));
+        return tokens.create(granted, () => context.requireActiveToken());
       },
     },
     {
@@ -72,4 +75,14 @@ export function createTokenRoutes(runtime: Runtime, tokens: ApiDependencies['tok
       },
     },
   ];
+}
+
+function knownWords({ runtime, config }: ApiDependencies['configured']): KnownWords {
+  const servers = new Set([...runtime.serverNames(), 'native']);
+  const required = [...config().parsed.servers.values()].flatMap(({ requires }) =>
+    Object.values(requires).flat(),
+  );
+  const native = runtime.catalog.listByServer('native').map(({ tool }) => runtime.catalog.nativeTool(tool));
+  const separate = new Set([...required, ...native.map((tool) => tool?.capability)]);
+  return { hasServer: (name) => servers.has(name), isSeparate: (word) => separate.has(word) };
 }
