@@ -1,4 +1,5 @@
 /** Splits the params of a request into ours and the server's, and writes results for the client's revision. */
+import type { Decision } from 'turnbuckle';
 import { copyRawNumbers, foldKey } from 'turnbuckle/host';
 import { type ResponseText, SharedText } from '../http/response-text.js';
 import { type Era, META, type Params } from './protocol/protocol.js';
@@ -14,6 +15,8 @@ export function extraCallParams(params: Params): Params | undefined {
   const { task } = params;
   return task === undefined ? undefined : copyRawNumbers(params, { task });
 }
+
+export const STRICTNESS: Readonly<Record<Decision['action'], number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The members that the protocol has for the params of a request. */
 const REQUEST_MEMBERS = { 'resources/read': ['uri'], 'prompts/get': ['name', 'arguments'] } as const;

@@ -25,6 +25,7 @@ import {
   LIST_CACHE_HINT,
   listText,
   metaForServer,
+  STRICTNESS,
   toEraResult,
   withoutMeta,
 } from './dispatcher-params.js';
@@ -187,6 +188,20 @@ export class McpDispatcher {
       return toEraResult(failure, era);
     }
   }
+
+  /** For calls that wait for their client: decides again, for the caller that comes back. */
+  readonly resumeGuard = {
+    mayStillCall: ({ method, params, caller }: DispatcherRequest): boolean => {
+      const { name, arguments: args } = params;
+      const isCall = method === 'tools/call' && typeof name === 'string';
+      const tool = isCall ? this.visibleTool(name, caller) : undefined;
+      if (tool === undefined) return false;
+      const what = { server: tool.server, tool: tool.tool, arguments: isRecord(args) ? args : {} };
+      return this.#runtime.decide({ ...what, caller: hostOrCaller(caller) }).action !== 'deny';
+    },
+    refuse: (request: DispatcherRequest, thrown: unknown): Promise<never> =>
+      this.#refusals.refuse(request, thrown),
+  };
 
   /** The tool of that name, if the caller may know it. */
   visibleTool(name: string, caller: Caller): CatalogTool | undefined {
@@ -386,5 +401,3 @@ export class McpDispatcher {
     return others.length === 0 ? only : undefined;
   }
 }
-
-const STRICTNESS: Readonly<Record<Decision['action'], number>> = { allow: 0, ask: 1, deny: 2 };

@@ -11,6 +11,11 @@ import { openStand, type Stand } from './stand.js';
 const CALLERS: Readonly<Record<string, Caller>> = {
   token: { id: 'ada', capabilities: ['mcp_integration'] },
   other: { id: 'bob', capabilities: ['mcp_integration'] },
+  // Several tokens of one subject.
+  all: { id: 'eve', identity: 'issuer eve', capabilities: ['mcp_integration', 'mcp_more'] },
+  tool: { id: 'eve', identity: 'issuer eve', capabilities: ['mcp:up/ask'] },
+  elsewhere: { id: 'eve', identity: 'issuer eve', capabilities: ['mcp:down'] },
+  nothing: { id: 'eve', identity: 'issuer eve', capabilities: [] },
 };
 const FORM = {
   message: 'Who?',
@@ -91,6 +96,26 @@ describe('a call that waits for its client', () => {
     expect(again.body.result?.requestState).not.toBe(asked.body.result?.requestState);
     const done = await ask(here, { times: 3, more: answered(again) });
     expect(done.body.result).toMatchObject({ content: [{ text: JSON.stringify([ADA, ADA, ADA]) }] });
+  });
+
+  it.each([
+    ['all', true],
+    ['tool', true],
+    ['elsewhere', false],
+    ['nothing', false],
+  ] as const)('is resumed with the token "%s" of the same caller: %s', async (token, isResumed) => {
+    const here = await open();
+    const settled: RuntimeEvents['call.settled'][] = [];
+    here.runtime.on('call.settled', (call) => settled.push(call));
+    const asked = await ask(here, { token: 'all' });
+    const more = answered(asked);
+    const { body } = await ask(here, { token, more });
+    expect(body.result?.resultType === 'complete').toBe(isResumed);
+    if (isResumed) return;
+    expect(body.error).toMatchObject({ code: -32602 });
+    expect(settled).toMatchObject([{ error: { code: 'REQUEST_INVALID' }, callerId: 'eve' }]);
+    // It still waits for a caller that may make the call.
+    expect((await ask(here, { token: 'all', more })).body.result?.resultType).toBe('complete');
   });
 
   it('cannot be resumed by another caller, or with another request', async () => {

@@ -106,7 +106,7 @@ function dispatchModern(
       onProgress: (progress) => reply.send(progressText(progressToken, progress)),
     }),
   };
-  if (parked.isParkedState(params.requestState)) return parked.resume(request);
+  if (parked.isParkedState(params.requestState)) return parked.resume(request, dispatcher.resumeGuard);
   const declared = meta[META.capabilities];
   const capabilities = isRecord(declared) ? declared : {};
   const onNotice =

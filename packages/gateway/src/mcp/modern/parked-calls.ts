@@ -71,15 +71,19 @@ export class ParkedCalls {
   }
 
   /** Resumes a parked call. Throws an RpcError if there is none for this caller and request. */
-  async resume(request: DispatcherRequest): Promise<DispatcherResult> {
+  async resume(
+    request: DispatcherRequest,
+    { mayStillCall, refuse }: ResumeGuard = NO_GUARD,
+  ): Promise<DispatcherResult> {
     const { requestState, inputResponses } = request.params;
     const state = String(requestState);
     const isOwn = this.#calls.get(state)?.identity === identityOf(request.caller);
     const print = isOwn ? await fingerprintOf(request) : undefined;
     // Check now: another request may have resumed it while this one was processed.
     const call = this.#calls.get(state);
-    if (print === undefined || call?.matches(print) !== true)
-      throw new RpcError(CODES.invalidParams, 'Unknown or expired requestState');
+    const isSame = print !== undefined && call?.matches(print) === true;
+    if (!isSame || !(call.hasRightsOf(request.caller) || mayStillCall(request)))
+      return refuse(request, new RpcError(CODES.invalidParams, 'Unknown or expired requestState'));
     call.answer(isRecord(inputResponses) ? inputResponses : {});
     return call.next(request.signal);
   }
@@ -110,6 +114,19 @@ export class ParkedCalls {
   }
 }
 
+/** The same caller may come back with a token of fewer rights. */
+interface ResumeGuard {
+  /** Whether the caller of the request may make this call now. */
+  readonly mayStillCall: (request: DispatcherRequest) => boolean;
+  /** Records the refusal, and throws it. */
+  readonly refuse: (request: DispatcherRequest, thrown: unknown) => Promise<never>;
+}
+
+const NO_GUARD: ResumeGuard = {
+  mayStillCall: () => false,
+  refuse: (_request, thrown) => Promise.reject(thrown),
+};
+
 /** The caller that is asked and comes back. */
 export interface ParkingClient {
   readonly capabilities: Params;
@@ -134,6 +151,7 @@ interface ParkedCallOptions {
 
 class ParkedCall {
   readonly identity: string;
+  readonly #capabilities: readonly string[];
   /** The size of the result that waits for its client. */
   keptSize = 0;
   /** Kept until its fingerprint is computed: it may be large, and could stay long after its call has ended. */
@@ -152,6 +170,7 @@ class ParkedCall {
 
   constructor(request: DispatcherRequest, options: ParkedCallOptions) {
     this.identity = identityOf(request.caller);
+    this.#capabilities = request.caller.capabilities;
     this.#request = request;
     this.#options = options;
   }
@@ -159,6 +178,11 @@ class ParkedCall {
   /** The memory of its params, held as long as the call runs. */
   get weight(): number {
     return this.#hasEnded ? 0 : (this.#fingerprint?.weight ?? 0);
+  }
+
+  /** Whether the caller has all capabilities that the call was started with. */
+  hasRightsOf({ capabilities }: DispatcherRequest['caller']): boolean {
+    return this.#capabilities.every((word) => capabilities.includes(word));
   }
 
   matches({ hash }: Fingerprint): boolean {
