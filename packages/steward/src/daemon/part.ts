@@ -12,6 +12,7 @@ import { shellQuote } from 'turnbuckle/light';
 import { INSTALL_SETTINGS_SCHEMA } from '../install/allow-list.js';
 import { removePartials } from '../install/install-directory.js';
 import type { PathPlace } from '../install/path-values.js';
+import { removeQuarantines } from '../quarantine/open-quarantine.js';
 import { configuredSources } from '../registry/configured-sources.js';
 import type { StewardMessage } from '../requests/request-status.js';
 import { pathPlace } from '../work/addition/field-answers.js';
@@ -197,8 +198,8 @@ class StewardPart {
     const { stateDir, configured, environment } = this.#context;
     const { allow = [], minAgeDays, npmRegistry, origins, approvalDays, model } = this.#settings;
     const packageRoot = this.#packageRoot;
-    // No worker runs yet: what is half installed was left by one that was killed.
-    await removePartials(packageRoot);
+    // No worker runs yet: what is half installed or in quarantine was left by one that was killed.
+    await Promise.all([removePartials(packageRoot), removeQuarantines(stateDir)]);
     return {
       stateDir,
       packageRoot,

@@ -2,7 +2,7 @@
  * A runtime of its own for one server: its own state directory, no vault of the user, no approvals, no requests of
  * the server to the host, and a minimal environment. Nothing in it is offered to anybody.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRuntime, type Runtime, TurnbuckleError } from 'turnbuckle';
 import { checkSandbox } from 'turnbuckle/host';
@@ -37,6 +37,16 @@ export interface Quarantine {
   close(): Promise<void>;
 }
 
+const PREFIX = 'quarantine-';
+
+/** Removes what killed tests left behind; call it when no test runs. */
+export async function removeQuarantines(stateDir: string): Promise<void> {
+  const names = await readdir(stateDir).catch(() => []);
+  for (const name of names)
+    if (name.startsWith(PREFIX) && /^[A-Za-z0-9]{6}$/.test(name.slice(PREFIX.length)))
+      await rm(join(stateDir, name), { recursive: true, force: true }).catch(() => {});
+}
+
 /** Together well below a second: an untested server has nothing to save. */
 const PROCESS_STOP = { exitGraceMs: 100, termMs: 150 };
 const LIMITS = { maxServers: 1, maxFloodMs: 2_000, maxToolsPerServer: 1_000, maxPages: 32 };
@@ -47,7 +57,7 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Quaran
   const fault = isLocal(entry) ? await sandboxFault(options) : undefined;
   const sandboxed = isLocal(entry) && fault === undefined;
   await mkdir(options.stateDir, { recursive: true, mode: 0o700 });
-  const directory = await mkdtemp(join(options.stateDir, 'quarantine-'));
+  const directory = await mkdtemp(join(options.stateDir, PREFIX));
   const remove = (): Promise<void> => rm(directory, { recursive: true, force: true }).catch(() => {});
   try {
     const [state, home, work] = await makeDirectories(directory, ['state', 'home', 'work']);
