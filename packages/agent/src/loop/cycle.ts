@@ -1,7 +1,7 @@
 /** What the agent does in a cycle: a pure choice from its energy and its conversations. */
 
 import type { Effort } from '@turnbuckle/model';
-import { type EnergyRange, rangeOf } from 'turnbuckle/light';
+import { type EnergyRange, EnergyRegulator, rangeOf, toThousandths } from 'turnbuckle/light';
 import { type Conversation, isReady, MAX_STEPS, readyAt } from '../conversations/conversation.js';
 import type { AgentConfig } from '../settings/agent-settings.js';
 import type { BuiltInName } from './built-in-tools.js';
@@ -142,7 +142,7 @@ const restedLevel = ({ regulator: { full } }: AgentConfig): number => full * 0.2
 
 const msUntilPositive = (facts: CycleFacts): number => Math.max(msUntil(facts, 0.001), 1);
 
-function msUntil({ level, config: { regulator } }: CycleFacts, target: number): number {
-  const missing = Math.min(target, regulator.full) - level;
-  return missing <= 0 ? 0 : Math.ceil((missing / regulator.replenishPerSecond) * 1_000);
+function msUntil({ now, level, config: { regulator } }: CycleFacts, target: number): number {
+  const state = { level: toThousandths(level), at: now, deducted: 0 };
+  return new EnergyRegulator(() => now, regulator, state).msUntil(Math.min(target, regulator.full));
 }

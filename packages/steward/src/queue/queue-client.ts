@@ -14,7 +14,6 @@ import type { ListFilter } from './queue.js';
 import { type Answer, type QueueOperations, unwrap } from './queue-operations.js';
 import type { QueueThreadData } from './queue-thread.js';
 import type { ModeName, StewardMode } from './settings-table.js';
-import { UnstoredRequests } from './unstored-requests.js';
 
 export interface QueueClientOptions {
   /** The database: `<state directory>/work.db`. */
@@ -41,7 +40,6 @@ export class QueueClient {
   readonly #options: QueueClientOptions;
   readonly #now: () => number;
   readonly #thread: ThreadClient<QueueOperations>;
-  readonly #unstored = new UnstoredRequests();
   #messages: StewardMessage[] = [];
   #lastMessage: number | undefined;
   #readTo: number | undefined;
@@ -62,25 +60,16 @@ export class QueueClient {
     void this.#refresh();
   }
 
-  /** Returns at once. The request is stored in the background; if that fails, its status says so. */
-  queueRequest(request: StewardRequest): string {
-    const checked = parseRequest(request);
-    this.#unstored.add(checked);
-    this.#store(checked).catch((error) => this.#unstored.fail(checked, toTurnbuckleError(error)));
-    return checked.id;
-  }
-
   /** Resolves with its id when it is stored: it survives a restart then. */
   async sendRequest(request: StewardRequest): Promise<string> {
     const checked = parseRequest(request);
-    await this.#store(checked);
+    await this.#changed(this.#run((thread) => thread.run('enqueue', checked, this.#now())));
+    this.#isActive = true;
     return checked.id;
   }
 
-  async getStatus(id: string): Promise<RequestStatus | undefined> {
-    const queued = this.#unstored.queued(id);
-    if (queued !== undefined) return queued;
-    return (await this.#run((thread) => thread.run('status', id))) ?? this.#unstored.failed(id);
+  getStatus(id: string): Promise<RequestStatus | undefined> {
+    return this.#run((thread) => thread.run('status', id));
   }
 
   /** The newest first. */
@@ -105,11 +94,6 @@ export class QueueClient {
     return messages;
   }
 
-  /** Messages with a higher number, for readers that keep their own place. */
-  messagesAfter(number: number, limit: number): Promise<StewardMessage[]> {
-    return this.#run((thread) => thread.run('messagesAfter', number, limit));
-  }
-
   /** The energy that was spent since the last poll, in units. What was spent just now comes with the next poll. */
   getSubAgentEnergyConsumption(): number {
     const energy = this.#energy;
@@ -129,7 +113,7 @@ export class QueueClient {
 
   /** Whether requests wait for a worker or have one. */
   hasActiveWork(): boolean {
-    return this.#isActive || this.#unstored.hasQueued();
+    return this.#isActive;
   }
 
   /** As it was at the last refresh. */
@@ -198,12 +182,6 @@ export class QueueClient {
     const readTo = this.#readTo;
     if (readTo !== undefined) await this.#run((thread) => thread.run('markRead', readTo)).catch(() => {});
     await this.#thread.close();
-  }
-
-  async #store(request: StewardRequest): Promise<void> {
-    await this.#changed(this.#run((thread) => thread.run('enqueue', request, this.#now())));
-    this.#isActive = true;
-    this.#unstored.delete(request.id);
   }
 
   async #pollEnergy(): Promise<void> {

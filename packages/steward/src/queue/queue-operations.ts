@@ -47,7 +47,6 @@ export type QueueOperations = {
   readonly enqueue: (request: StewardRequest, now: number) => Answer<RequestStatus>;
   readonly status: (id: string) => Answer<RequestStatus | undefined>;
   readonly list: (filter: ListFilter) => Answer<RequestStatus[]>;
-  readonly messagesAfter: (number: number, limit: number) => Answer<StewardMessage[]>;
   readonly cancel: (id: string, reason: string, now: number) => Answer<RequestStatus>;
   readonly cancelAllOf: (caller: string, reason: string, now: number) => Answer<number>;
   readonly setMode: (name: ModeName, isOn: boolean) => Answer<void>;
@@ -75,7 +74,6 @@ export function createQueueOperations(database: WorkDatabase): QueueOperations {
     enqueue: (request, now) => answer(() => queue.enqueue(request, now)),
     status: (id) => answer(() => queue.status(id)),
     list: (filter) => answer(() => queue.list(filter)),
-    messagesAfter: (number, limit) => answer(() => queue.messagesAfter(number, limit)),
     cancel: (id, reason, now) => answer(() => queue.requestCancel(id, reason, now)),
     cancelAllOf: (caller, reason, now) => answer(() => queue.cancelAllOf(caller, reason, now)),
     setMode: (name, isOn) => answer(() => queue.setMode(name, isOn)),

@@ -64,27 +64,17 @@ describe('the client of the queue', () => {
     expect(changes()).toBe(2);
   });
 
-  it('queues a request at once, and stores it in the background', async () => {
-    const { client, queue } = await openClient();
-    const request = makeRequest();
-    expect(client.queueRequest(request)).toBe(request.id);
-    expect(client.hasActiveWork()).toBe(true);
-    expect(await client.getStatus(request.id)).toMatchObject({ state: 'queued' });
-    await waitUntil(() => queue.status(request.id)?.state === 'queued');
-    expect(() => client.queueRequest({ ...request, id: '' })).toThrow(
-      expect.objectContaining({ code: 'ARGUMENTS_INVALID' }),
-    );
-  });
-
-  it('shows in the status that a request could not be stored', async () => {
+  it('refuses what it cannot store', async () => {
     const { client, queue, database } = await openClient();
+    await expect(client.sendRequest({ ...makeRequest(), id: '' })).rejects.toMatchObject({
+      code: 'ARGUMENTS_INVALID',
+    });
     // A thousand writes to the disk take seconds.
     database.exec('PRAGMA synchronous = OFF');
     for (let count = 0; count < 1_000; count += 1) queue.enqueue(makeRequest(), 0);
-    const id = client.queueRequest(makeRequest());
-    await waitUntil(async () => (await client.getStatus(id))?.state === 'failed');
-    expect(await client.getStatus(id)).toMatchObject({ requestId: id, error: { code: 'OVERLOADED' } });
-    await expect(client.sendRequest(makeRequest())).rejects.toMatchObject({ code: 'OVERLOADED' });
+    const request = makeRequest();
+    await expect(client.sendRequest(request)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(await client.getStatus(request.id)).toBeUndefined();
   });
 
   it('hands over each message once and in order, also after a restart', async () => {
@@ -105,7 +95,7 @@ describe('the client of the queue', () => {
     const all = [...first, ...second];
     expect(all.map(({ number }) => number)).toEqual(Array.from({ length: count }, (_, at) => at + 1));
     expect(all[0]).toMatchObject({ type: 'tool_available', requestId, data: 0 });
-    expect(await reopen().messagesAfter(count - 1, 10)).toHaveLength(1);
+    expect(queue.messagesAfter(count - 1, 10)).toHaveLength(1);
   });
 
   it('keeps at most 1,000 messages in memory', async () => {
@@ -130,7 +120,7 @@ describe('the client of the queue', () => {
     let sum = 0;
     for (let step = 1; step <= 20; step += 1) {
       const energy = [{ ref: `s${step}`, amount: 1_500 }];
-      queue.recordStep(claim, { next: 'n', progress: 1, message: '', now: 0, energy });
+      queue.recordStep(claim, { next: 'n', progress: 1, message: '', now: Date.now(), energy });
       sum += client.getSubAgentEnergyConsumption();
     }
     await waitUntil(() => {
@@ -200,8 +190,8 @@ describe('the loop of the agent', () => {
     const { released } = await holdLock(file, 1_000);
     let [longest, last, ticks] = [0, performance.now(), 0];
     let isStored = false;
-    const stored = client.sendRequest(makeRequest()).then(() => (isStored = true));
-    const id = client.queueRequest(makeRequest());
+    const request = makeRequest();
+    const stored = client.sendRequest(request).then(() => (isStored = true));
     const timer = setInterval(() => {
       const now = performance.now();
       [longest, last, ticks] = [Math.max(longest, now - last), now, ticks + 1];
@@ -211,11 +201,10 @@ describe('the loop of the agent', () => {
     }, 10);
     await waitUntil(() => ticks >= 30);
     expect(isStored).toBe(false);
-    expect(await client.getStatus(id)).toMatchObject({ state: 'queued', message: 'Waiting to be stored.' });
     await released;
     await stored;
     clearInterval(timer);
     expect(longest).toBeLessThan(timeBound(250));
-    await waitUntil(async () => (await client.getStatus(id))?.message === 'Waiting for a worker.');
+    expect(await client.getStatus(request.id)).toMatchObject({ state: 'queued' });
   });
 });
