@@ -95,7 +95,8 @@ class AgentHost {
     }
     await this.#end();
     // What it has paused would wait forever.
-    await this.#options.steward?.()?.resume();
+    const steward = this.#options.steward?.();
+    await steward?.resume().catch((error: unknown) => this.failed(error));
   }
 
   async #end(): Promise<void> {
