@@ -95,5 +95,5 @@ const connectionLost = ({ url }: DaemonClient, cause: Error): TurnbuckleError =>
 const withoutAgent = (cause: TurnbuckleError): TurnbuckleError =>
   new TurnbuckleError('CONFIG_INVALID', 'The daemon runs without an agent.', {
     cause,
-    hint: 'Set agent.model in your config file and restart the daemon: turnbuckle serve restart. To try it without a model: turnbuckle chat --demo',
+    hint: 'Set agent.model in your config file, and remove "enabled": false from "agent" if it is there. To try it without a model: turnbuckle chat --demo',
   });

@@ -1,7 +1,6 @@
 import type { RequestStatus, StewardMode } from '@turnbuckle/steward';
 import { TurnbuckleError } from 'turnbuckle';
 import { ERRORS } from 'turnbuckle/host';
-import { shellQuote } from 'turnbuckle/light';
 import type { CommandContext } from '../command.js';
 import { nearestWord } from '../command-line/nearest-word.js';
 import { parseLimit } from '../command-line/parse-limit.js';
@@ -82,7 +81,7 @@ function rejectOtherOptions(
     one.options?.includes(other) === true ? [name] : [],
   );
   throw new TurnbuckleError('ARGUMENTS_INVALID', `--${other} cannot be used with "steward ${word}".`, {
-    hint: `These subcommands of steward have it: ${takers.join(', ')}`,
+    hint: `It is an option of the subcommand ${takers.join(' and ')}.`,
   });
 }
 
@@ -164,9 +163,7 @@ async function list(context: CommandContext): Promise<number> {
       output.note('No requests. Ask for a server: turnbuckle steward request add <purpose>');
     else showRequests(found, output);
     if (found.length < all.length)
-      output.note(
-        `Older requests are not shown. Show more: turnbuckle steward list --limit ${shellQuote(String(2 * limit))}`,
-      );
+      output.note(`Older requests are not shown. To show more, use --limit with more than ${limit}.`);
     if (!requests.hasDaemon) noteWithoutDaemon(output);
     noteMode(requests.mode, output);
     return 0;
