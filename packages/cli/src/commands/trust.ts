@@ -87,6 +87,7 @@ async function agree(
   const { name, entry, origin } = server;
   output.note(`\n${output.color.bold(showFullLine(name))} from ${showFullLine(origin.file)}:${origin.line}`);
   output.note(showText(JSON.stringify(entry, null, 2)));
+  for (const note of replacedEntries(server)) output.note(output.color.red(showFullLine(`! ${note}`)));
   const defaults = defaultsOf(server);
   if (defaults.length > 0) output.note("Default values of this server's inputs:");
   for (const [id, value] of defaults) output.note(showFullLine(`  ${id} = ${JSON.stringify(value)}`));
@@ -124,6 +125,15 @@ async function agree(
   const { askYesNo } = await import('../terminal/ask.js');
   return askYesNo(`Trust "${showFullLine(name)}" with exactly this configuration?`);
 }
+
+/** A guard of the user's own entry of that name, such as `requires`, is not one of the project's. */
+const replacedEntries = ({ name, shadowed }: ConfiguredServer): string[] =>
+  shadowed
+    .filter(({ scope }) => scope !== 'project' && scope !== 'local')
+    .map(
+      ({ file, line }) =>
+        `replaces your own server "${name}" (${file}:${line}): what limits that server, such as "requires" or "sandbox", does not apply to this one`,
+    );
 
 /** Used as it is, since its user wants no more than to be told. */
 const hasChanged = async ({ problem, ...server }: ConfiguredServer, trust: TrustStore): Promise<boolean> =>

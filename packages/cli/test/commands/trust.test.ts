@@ -244,3 +244,20 @@ it('a line break in text of a project does not start a new line of output', asyn
     expect(`${stdout}\n${stderr}`, words.join(' ')).not.toMatch(/^FAKE|\r/m);
   }
 });
+
+it('names the server of your own that the entry of the project replaces', async () => {
+  await home.write('.config/turnbuckle/mcp.json', {
+    servers: { guarded: { ...fixture('echo'), requires: ['mcp_vetted'] } },
+  });
+  await home.write('project/.turnbuckle/mcp.json', {
+    servers: { guarded: fixture('echo'), other: fixture('echo') },
+  });
+  const { code, stderr } = await run('trust', '--yes');
+  expect(code).toBe(0);
+  const replaced = stderr.split('\n').filter((line) => line.includes('replaces your own server'));
+  expect(replaced).toHaveLength(1);
+  expect(replaced[0]).toMatch(
+    /! replaces your own server "guarded" \(.*\.config\/turnbuckle\/mcp\.json:\d+\): /,
+  );
+  expect(replaced[0]).toContain('"requires"');
+});
