@@ -197,7 +197,7 @@ export class Catalog {
     entry.tools = after;
     entry.states.set('tools', { state: 'ready', expiresAt });
     if (!entry.hidden) {
-      for (const tool of before.values()) this.#byName.delete(tool.name);
+      this.#removeVisible(before.values());
       this.#addVisible(server, after.values());
     }
     this.#hooks.onTools?.(server, before, after);
@@ -254,7 +254,7 @@ export class Catalog {
     const entry = this.#entryOf(server);
     if (entry.hidden === hidden) return;
     entry.hidden = hidden;
-    if (hidden) for (const tool of entry.tools.values()) this.#byName.delete(tool.name);
+    if (hidden) this.#removeVisible(entry.tools.values());
     else this.#addVisible(server, entry.tools.values());
     this.#sorted = undefined;
     this.#emitChange(server, 'tools', { [hidden ? 'removed' : 'added']: [...entry.tools.keys()] });
@@ -266,7 +266,7 @@ export class Catalog {
     this.#entries.delete(server);
     this.version += 1;
     if (entry.hidden) return;
-    for (const tool of entry.tools.values()) this.#byName.delete(tool.name);
+    this.#removeVisible(entry.tools.values());
     this.#sorted = undefined;
     this.#emitChange(server, 'tools', { removed: [...entry.tools.keys()] });
   }
@@ -305,6 +305,11 @@ export class Catalog {
     for (const { tools } of this.#entries.values())
       for (const { server, tool, definition } of tools.values())
         yield { server, kind: 'tool', item: tool, definition };
+  }
+
+  /** A name that another tool has stays with it. */
+  #removeVisible(tools: Iterable<CatalogTool>): void {
+    for (const tool of tools) if (this.#byName.get(tool.name) === tool) this.#byName.delete(tool.name);
   }
 
   #addVisible(server: string, tools: Iterable<CatalogTool>): void {
