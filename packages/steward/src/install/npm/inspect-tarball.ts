@@ -1,5 +1,6 @@
 /** Looks into the file of a package before npm does: how much is in it, and whether everything stays in its directory. */
 import { createGunzip } from 'node:zlib';
+import { PaxFault, readPaxRecords } from './pax-records.js';
 
 export interface TarballLimits {
   readonly maxFiles: number;
@@ -27,6 +28,7 @@ export async function inspectTarball(data: Uint8Array, limits: TarballLimits): P
     for await (const part of gunzip) reader.push(part as Buffer);
   } catch (error) {
     if (error instanceof TarballFault) throw error;
+    if (error instanceof PaxFault) throw new TarballFault(error.message);
     throw new TarballFault('is not a valid archive');
   } finally {
     gunzip.destroy();
@@ -43,6 +45,8 @@ class TarReader {
   /** Bytes of an extended header that are collected. */
   #meta: { readonly type: string; readonly size: number } | undefined;
   #longName: string | undefined;
+  /** As an extended header says. */
+  #size: number | undefined;
   #files = 0;
   #bytes = 0;
 
@@ -76,14 +80,16 @@ class TarReader {
     const header = this.#rest.subarray(0, BLOCK);
     this.#rest = this.#rest.subarray(BLOCK);
     if (header.every((byte) => byte === 0)) return true;
+    // npm skips the header alone, and would read the content as headers.
+    if (!hasValidChecksum(header)) throw new TarballFault('has a header with a wrong checksum');
     const type = String.fromCharCode(header[156] ?? 0);
     const size = readSize(header);
-    if (type === 'x' || type === 'g' || type === 'L' || type === 'K') {
+    if (type === 'x' || type === 'g' || type === 'L') {
       if (size > MAX_META_BYTES) throw new TarballFault('has a name that is too long');
       this.#meta = { type, size };
       return true;
     }
-    this.#checkEntry(header, type);
+    this.#checkEntry(header, { type, size });
     this.#skipContent(size);
     return true;
   }
@@ -95,21 +101,40 @@ class TarReader {
     this.#rest = this.#rest.subarray(padded);
     this.#meta = undefined;
     if (type === 'L') this.#longName = text.replace(/\0+$/, '');
-    else if (type === 'x' || type === 'g') this.#longName = paxPath(text) ?? this.#longName;
+    else this.#readPax(type, readPaxRecords(text));
     return true;
   }
 
-  #checkEntry(header: Buffer, type: string): void {
+  #readPax(type: string, records: ReadonlyMap<string, string>): void {
+    const [path, size] = [records.get('path'), records.get('size')];
+    if (type === 'g' && (path !== undefined || size !== undefined))
+      throw new TarballFault('has an extended header that names all its files');
+    if (size !== undefined && !/^\d{1,15}$/.test(size))
+      throw new TarballFault('has an extended header that is not valid');
+    this.#longName = path ?? this.#longName;
+    this.#size = size === undefined ? this.#size : Number(size);
+  }
+
+  #checkEntry(header: Buffer, { type, size }: { readonly type: string; readonly size: number }): void {
     const prefix = header.toString('latin1', 257, 262) === 'ustar' ? field(header, 345, 155) : '';
-    const name =
-      this.#longName ?? (prefix === '' ? field(header, 0, 100) : `${prefix}/${field(header, 0, 100)}`);
+    const last = field(header, 0, 100);
+    const name = this.#longName ?? (prefix === '' ? last : `${prefix}/${last}`);
+    const sizes = new Set([size, this.#size ?? size]);
     this.#longName = undefined;
+    this.#size = undefined;
     this.#files += 1;
     if (this.#files > this.#limits.maxFiles)
       throw new TarballFault(`has more than ${this.#limits.maxFiles} files`);
     const shown = JSON.stringify(name.slice(0, 200));
-    if (isOutside(name)) throw new TarballFault(`has the entry ${shown}, which is outside its directory`);
+    if (sizes.size > 1) throw new TarballFault(`has the entry ${shown} with two different sizes`);
+    if (name === '') throw new TarballFault('has an entry without a name');
+    if (isOutside(name) || isOutside(last))
+      throw new TarballFault(`has the entry ${shown}, which is outside its directory`);
     if (type === '1' || type === '2') throw new TarballFault(`has the entry ${shown}, which is a link`);
+    if (field(header, 157, 100) !== '') throw new TarballFault(`has the entry ${shown}, which is a link`);
+    // npm expects none, and would read it as headers.
+    if (size > 0 && (type === '5' || name.endsWith('/')))
+      throw new TarballFault(`has the directory ${shown} with content`);
     if (!'0\u000057'.includes(type))
       throw new TarballFault(`contains ${shown}, which is neither a regular file nor a directory`);
   }
@@ -139,10 +164,8 @@ function readSize(header: Buffer): number {
   return size;
 }
 
-function paxPath(text: string): string | undefined {
-  for (const line of text.split('\n')) {
-    const found = /^\d+ path=(.*)$/.exec(line);
-    if (found !== null) return found[1];
-  }
-  return undefined;
+/** The sum of its bytes, where those of the sum itself count as spaces. */
+function hasValidChecksum(header: Buffer): boolean {
+  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
+  return Number.parseInt(field(header, 148, 8).trim(), 8) === sum;
 }
