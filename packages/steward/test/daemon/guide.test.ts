@@ -1,5 +1,5 @@
 /** Runs the examples of the steward in docs/api.md verbatim, in order, in one shell against one daemon. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { canRunApiExamples, readApiExamples, Shell } from '@turnbuckle/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filesRecord, type Json, openStewardStage, type StewardStage } from './stage.js';
@@ -19,6 +19,7 @@ beforeAll(async () => {
   if (!hasShell) return;
   const root = { name: 'ROOT', isRequired: true, description: 'The directory of the notes' };
   stage = await openStewardStage({ records: [filesRecord({ environmentVariables: [root] })] });
+  mkdirSync(stage.home.file('notes'));
   const { url, token } = stage.daemon;
   shell = new Shell({ PATH: process.env.PATH, TURNBUCKLE: url, TOKEN: token }, stage.home.path);
   await shell.runCommand(defineApi);

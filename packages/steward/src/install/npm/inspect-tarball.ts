@@ -81,7 +81,7 @@ class TarReader {
     this.#rest = this.#rest.subarray(BLOCK);
     if (header.every((byte) => byte === 0)) return true;
     // npm skips the header alone, and would read the content as headers.
-    if (!hasValidChecksum(header)) throw new TarballFault('has a header with a wrong checksum');
+    if (!hasValidSum(header)) throw new TarballFault('has a header with a wrong sum');
     const type = String.fromCharCode(header[156] ?? 0);
     const size = readSize(header);
     if (type === 'x' || type === 'g' || type === 'L') {
@@ -165,7 +165,7 @@ function readSize(header: Buffer): number {
 }
 
 /** The sum of its bytes, where those of the sum itself count as spaces. */
-function hasValidChecksum(header: Buffer): boolean {
+function hasValidSum(header: Buffer): boolean {
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
   return Number.parseInt(field(header, 148, 8).trim(), 8) === sum;
 }
