@@ -12,8 +12,9 @@ const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, text = '']) => text,
   );
-/** Those of the steward run in its own package. */
-const examples = readApiExamples(guide).filter(({ request }) => !request?.includes('/api/steward'));
+/** Those of the steward and of the agent run in their own packages. */
+const isElsewhere = /\/(api\/steward|message|conversations|agent\/)/;
+const examples = readApiExamples(guide).filter(({ request = '' }) => !isElsewhere.test(request));
 const ADD = examples.find(({ command }) => /^api POST +\/api\/servers '/.test(command))?.command ?? '';
 const hasShell = canRunApiExamples();
 
@@ -155,7 +156,7 @@ describe.skipIf(!hasShell)('docs/api.md', () => {
   });
 
   it('shows an event as it is sent', async () => {
-    const [, command = '', event = ''] = /^\$ (curl -N .+)\n([\s\S]+?)```/m.exec(guide) ?? [];
+    const [, command = '', event = ''] = /^\$ (curl -N .+\/api\/events.+)\n([\s\S]+?)```/m.exec(guide) ?? [];
     const file = stage.file('events');
     const pid = await stage.runCommand(`: > '${file}'; ${command} -s >> '${file}' & echo $!`);
     const received = (): string[] => readFileSync(file, 'utf8').split('\n\n').slice(0, -1);
