@@ -2,6 +2,9 @@
 import { waitUntil } from '@turnbuckle/testing';
 import { createVault } from 'turnbuckle/host';
 import { afterEach, describe, expect, it } from 'vitest';
+import { REMOVE_STEPS } from '../../src/work/remove.js';
+import type { WorkServices } from '../../src/work/services.js';
+import type { StepContext } from '../../src/workers/step.js';
 import { scriptedPackage, scriptedRecord } from '../daemon/hostile-servers.js';
 import { filesRecord, type Json, openStewardStage, type StewardStage } from '../daemon/stage.js';
 
@@ -100,5 +103,31 @@ describe('the secrets of an addition', () => {
     await stage.answer(String((await stage.approval(id)).id), 'no');
     await stage.until(id, 'failed');
     expect(await stored()).toHaveLength(1);
+  });
+
+  it('stay for the undo of a removal, which restores no entry without them', async () => {
+    await open();
+    await added({ FILES_KEY: SECRET });
+    const { files: entry } = stage.config().servers as Record<string, Json>;
+    const environment = { HOME: stage.home.path, XDG_CONFIG_HOME: stage.home.file('config') };
+    const stateDir = stage.home.file('state');
+    const vault = createVault({ stateDir, environment });
+    const { configFile, packageRoot } = stage;
+    const work = { configFile, packageRoot, cwd: stage.home.path, files: [], stateDir };
+    const context = {
+      request: { params: { serverName: 'files' } },
+      data: { entry },
+      services: { work, environment, vault },
+    } as unknown as StepContext<WorkServices>;
+    const [, remove] = REMOVE_STEPS;
+    await remove?.run(context);
+    expect(stage.config().servers ?? {}).toEqual({});
+    await remove?.undo?.(context);
+    expect(stage.config().servers).toEqual({ files: entry });
+    expect(await stored()).toHaveLength(1);
+    await remove?.run(context);
+    for (const { name } of await vault.list()) await vault.delete(name);
+    await expect(remove?.undo?.(context)).rejects.toThrow('stays removed');
+    expect(stage.config().servers ?? {}).toEqual({});
   });
 });
