@@ -18,7 +18,7 @@ const INPUTS = {
 const DESCRIPTIONS: Readonly<Record<BuiltInName, string>> = {
   respond: 'Send a text to the user of the current conversation.',
   await_energy: 'Do nothing more in this conversation until the energy has reached a level.',
-  select_conversation: 'Work on another conversation next. The current one stays as it is.',
+  select_conversation: 'Work on another conversation next. The current one is not changed.',
   think: 'Note a thought for yourself. The user does not see it.',
   end_conversation: 'End the current conversation. Use it when nothing is left to do.',
   snooze_conversation: 'Come back to the current conversation after some minutes.',

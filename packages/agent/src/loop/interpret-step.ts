@@ -112,14 +112,15 @@ function applyCall(call: ToolCall, context: StepContext, effects: StepEffects): 
   const output = (text: string): ToolOutput => ({ id, name, text });
   const { limits, tools } = context;
   if (isBuiltIn(name)) {
-    if (limits.builtIn?.includes(name) === false) return output(`${name} is not available at this energy.`);
+    if (limits.builtIn?.includes(name) === false)
+      return output(`${name} is not available at the current energy level.`);
     const parsed = parseBuiltIn(name, call.input);
     return output(typeof parsed === 'string' ? parsed : applyBuiltIn(parsed, context, effects));
   }
   if (limits.maxCalls === 0) return output('Not called: no tools can be called in this step.');
   if (!tools.has(name)) return output(`There is no tool "${name}".`);
   if (effects.calls.length >= limits.maxCalls)
-    return output(`Not called: at most ${limits.maxCalls} calls in a step at this energy.`);
+    return output(`Not called: at most ${limits.maxCalls} calls per step at the current energy level.`);
   if (!isObject(call.input))
     return output('Not called: the input must be an object of at most 64,000 characters.');
   effects.calls.push({ id: `agent-${id}`, modelId: id, tool: name, input: call.input });

@@ -34,7 +34,7 @@ export async function chatInTerminal(
     const id = session.conversation;
     if (isLasting && id !== undefined)
       output.note(
-        output.color.dim(`Go on with this conversation: turnbuckle chat --conversation ${shellQuote(id)}`),
+        output.color.dim(`Continue this conversation: turnbuckle chat --conversation ${shellQuote(id)}`),
       );
   }
   return session.exitCode;

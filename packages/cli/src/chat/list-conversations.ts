@@ -41,7 +41,9 @@ export async function listOpen({ output }: CommandContext, link: AgentLink): Pro
   ]);
   const head = ['id', 'state', 'last change', 'energy', 'first message'].map((word) => color.dim(word));
   for (const line of textTable([head, ...rows], { width })) output.line(line);
-  output.note(color.dim('Go on: turnbuckle chat --conversation <id>. End one: turnbuckle chat --end <id>'));
+  output.note(
+    color.dim('Continue one: turnbuckle chat --conversation <id>. End one: turnbuckle chat --end <id>'),
+  );
 }
 
 export async function endEach(

@@ -33,7 +33,7 @@ export const STEWARD_COMMANDS: readonly Command[] = [
       conversation: {
         type: 'string',
         value: 'id',
-        summary: 'Go on with this conversation, and leave it open (default: a new one)',
+        summary: 'Continue this conversation, and leave it open (default: a new one)',
       },
       keep: { type: 'boolean', summary: 'With a message, leave the conversation open' },
       list: { type: 'boolean', summary: 'List the conversations that have not ended, the latest first' },
@@ -72,7 +72,7 @@ export const STEWARD_COMMANDS: readonly Command[] = [
     arguments: '[subcommand] [words]',
     summary: 'Let the steward add, test, change and remove servers in the background',
     description:
-      'Subcommands: list, request, status, cancel, approvals, approve, refuse, pause, resume, stop, start. Without one, lists the requests. The request subcommand takes a kind (add, remove, test, search or modify), and its parameters as key=value or key:=json; words without a key are the purpose or the name of the server. It prints the id of the request. An id can be shortened to its first characters. The approvals subcommand shows what the steward asks before it installs or changes something. The approve subcommand takes values for fields as field=value, and asks for the other required fields on a terminal. Secrets cannot be passed as arguments. The pause subcommand interrupts the running step until resume; stop lasts until start. Requests are worked on while the daemon runs. Without a daemon, request, list, status and cancel work too.',
+      'Subcommands: list, request, status, cancel, approvals, approve, refuse, pause, resume, stop, start. Without one, lists the requests. The request subcommand takes a kind (add, remove, test, search or modify), and its parameters as key=value or key:=json; words without a key are the purpose or the name of the server. It prints the id of the request. An id can be shortened to its first characters. The approvals subcommand shows what the steward asks before it installs or changes something. The approve subcommand takes values for fields as field=value, and asks for the other required fields on a terminal. Secrets cannot be passed as arguments. The pause subcommand interrupts the running step until resume; stop lasts until start. Requests are processed only while the daemon runs. Without a daemon, request, list, status and cancel work too.',
     options: {
       priority: {
         type: 'string',

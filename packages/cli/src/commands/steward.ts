@@ -196,7 +196,7 @@ function cancelText(request: RequestStatus, before: RequestStatus): string {
 
 const MODE_TEXTS = {
   pause: 'The steward is paused. Interrupted steps are repeated later.',
-  resume: 'The steward goes on.',
+  resume: 'The steward continues.',
   start: 'The steward is started.',
   stop: 'The steward is stopped until you start it again.',
 } as const;

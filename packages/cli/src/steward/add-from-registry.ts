@@ -60,7 +60,7 @@ async function askPerson(
   const { output } = context;
   showInstallApproval(asked, asQuestion(output));
   const { askYesNo, withCancelText } = await import('../terminal/ask.js');
-  const question = asked.subject.action === 'install' ? 'Install exactly this?' : 'Go on?';
+  const question = asked.subject.action === 'install' ? 'Install exactly this?' : 'Continue?';
   const left = `Nothing happens before you approve it: ${output.rewriteCommands(approveCommand(asked.id))}`;
   const { isYes, values } = await withCancelText(left, async () => {
     const isYes = await output.ask(() => askYesNo(question));

@@ -41,7 +41,7 @@ export async function untilLeft<T>(
     return await work();
   } catch (error) {
     if (signal.aborted)
-      output.note(`The request goes on. Check it: ${statusCommand(id)}. Cancel it: ${cancelCommand(id)}`);
+      output.note(`The request continues. Check it: ${statusCommand(id)}. Cancel it: ${cancelCommand(id)}`);
     throw error;
   }
 }
@@ -54,6 +54,6 @@ export function errorOf({ state, error, message }: RequestStatus): TurnbuckleErr
   }
   if (state === 'completed') return undefined;
   return new TurnbuckleError('CALL_CANCELLED', message, {
-    hint: 'What the request had done was undone. Send it again if you still need it.',
+    hint: "The request's changes were undone. Send the request again if you still need it.",
   });
 }

@@ -102,7 +102,7 @@ export function noteMode({ paused, stopped, heldCaller }: StewardMode, output: O
 }
 
 export const noteWithoutDaemon = (output: Output): void =>
-  output.note('No daemon is running. Requests are worked on while it runs: turnbuckle serve start');
+  output.note('No daemon is running. Requests are processed only while it runs: turnbuckle serve start');
 
 export const cancelCommand = (id: string): string => `turnbuckle steward cancel ${shellQuote(shortId(id))}`;
 

@@ -68,5 +68,5 @@ export async function throughSteward<T>(
 const noResponse = ({ url }: DaemonClient, cause: NoResponseError): TurnbuckleError =>
   new TurnbuckleError('CONNECTION_LOST', `Lost the connection to the daemon at ${url}: ${cause.message}.`, {
     cause,
-    hint: 'Requests go on when the daemon runs again. Check the daemon: turnbuckle serve status',
+    hint: 'Requests continue when the daemon runs again. Check the daemon: turnbuckle serve status',
   });

@@ -28,7 +28,7 @@ describe.skipIf(!HAS_TERMINAL)(`a chat on the terminal${NEEDS_TERMINAL}`, () => 
     await allowCalls(daemon);
     await terminal.see('result: ');
     terminal.press(CTRL_D);
-    await terminal.see('Go on with this conversation: turnbuckle chat --conversation');
+    await terminal.see('Continue this conversation: turnbuckle chat --conversation');
     expect(await terminal.ended).toBe(0);
   });
 
@@ -42,7 +42,7 @@ describe.skipIf(!HAS_TERMINAL)(`a chat on the terminal${NEEDS_TERMINAL}`, () => 
     terminal.press('and this\r');
     await terminal.see('you said and this');
     terminal.press(KEYS.ctrlC);
-    await terminal.see('Go on with this conversation: turnbuckle chat --conversation');
+    await terminal.see('Continue this conversation: turnbuckle chat --conversation');
     expect(await terminal.ended).toBe(130);
     expect(await listed({ home })).toMatchObject([{ state: 'waiting' }]);
   });

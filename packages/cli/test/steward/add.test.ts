@@ -140,8 +140,8 @@ describe.skipIf(!HAS_TERMINAL)(`add <registry name> on a terminal${NEEDS_TERMINA
     await terminal.see('FILES_ROOT: Where the files are');
     terminal.press('/srv', KEYS.enter);
     // The question about a test with warnings comes only where there is no sandbox.
-    await waitUntil(() => /Go on\?|Added files/.test(terminal.text()), 40_000);
-    if (terminal.text().includes('Go on?')) terminal.press('y');
+    await waitUntil(() => /Continue\?|Added files/.test(terminal.text()), 40_000);
+    if (terminal.text().includes('Continue?')) terminal.press('y');
     await terminal.see('Added files with 2 tools');
     await terminal.see('count_words');
     expect(await terminal.ended).toBe(0);
@@ -150,7 +150,7 @@ describe.skipIf(!HAS_TERMINAL)(`add <registry name> on a terminal${NEEDS_TERMINA
 
   it.each([
     ['no', KEYS.enter, 20, 'Refused. Server "files" was not added.', 0],
-    ['Ctrl-C', KEYS.ctrlC, 130, 'The request goes on.', 1],
+    ['Ctrl-C', KEYS.ctrlC, 130, 'The request continues.', 1],
   ])('and %s adds nothing', async (_, key, exit, text, left) => {
     const stage = await openStewardHome();
     await stage.daemon();

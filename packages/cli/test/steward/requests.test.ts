@@ -6,7 +6,7 @@ import { scriptedPackage, scriptedRecord } from '../../../steward/test/daemon/ho
 import { finished, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { openStewardHome, type StewardHome } from './steward-home.js';
 
-const WORKED_ON = 'No daemon is running. Requests are worked on while it runs: turnbuckle serve start';
+const WORKED_ON = 'No daemon is running. Requests are processed only while it runs: turnbuckle serve start';
 
 const statusOf = ({ home }: StewardHome, id: string): Promise<RequestStatus> =>
   json<RequestStatus>(['steward', 'status', id], { home });
@@ -157,7 +157,7 @@ describe('requests to a daemon', () => {
     const ended = finished(child);
     await waitUntil(async () => (await listed(stage)).length === 1, 20_000);
     child.kill('SIGINT');
-    expect(await ended).toMatchObject({ stderr: expect.stringContaining('The request goes on.') });
+    expect(await ended).toMatchObject({ stderr: expect.stringContaining('The request continues.') });
     expect(await listed(stage)).toMatchObject([{ state: 'queued' }]);
     const { stderr } = await turnbuckle(['steward', 'list'], { home });
     expect(stderr).toContain('The steward is paused. Resume it: turnbuckle steward resume');
@@ -188,12 +188,12 @@ describe('what a switched steward says', () => {
     const { home } = stage;
     await turnbuckle(['steward', 'stop'], { home });
     const resumed = await turnbuckle(['steward', 'resume'], { home });
-    expect(resumed.stdout).not.toContain('goes on');
+    expect(resumed.stdout).not.toContain('continues');
     expect(resumed.stderr).toContain('The steward is stopped. Start it: turnbuckle steward start');
     await turnbuckle(['steward', 'pause'], { home });
     const started = await turnbuckle(['steward', 'start'], { home });
     expect(started.stdout + started.stderr).toContain('Resume it: turnbuckle steward resume');
-    expect((await turnbuckle(['steward', 'resume'], { home })).stdout).toBe('The steward goes on.\n');
+    expect((await turnbuckle(['steward', 'resume'], { home })).stdout).toBe('The steward continues.\n');
   });
 });
 

@@ -181,7 +181,7 @@ class StewardPart {
           level: 'warn',
           kind: 'steward-failed',
           text: `A worker of the steward ended unexpectedly (${worker}: ${how}). ${stderr}`.trim(),
-          next: 'Its request goes on with another worker. Check: turnbuckle steward list',
+          next: 'Another worker continues its request. Check: turnbuckle steward list',
         }),
       onFailure: ({ message, hint }) =>
         report({ level: 'error', kind: 'steward-failed', text: message, next: hint }),

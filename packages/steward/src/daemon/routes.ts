@@ -260,7 +260,7 @@ const holdersOf = ({ paused, heldCaller }: StewardMode): readonly string[] => [
 
 const MODE_SUMMARIES = {
   pause: 'Pause the steward; running steps are interrupted and repeated later',
-  resume: 'Let the steward go on after a pause',
+  resume: 'Let the steward continue after a pause',
   start: 'Let the steward work again after a stop',
   stop: 'Stop the steward until it is started again',
 } as const;

@@ -50,7 +50,7 @@ export const KNOWN_ADVISORIES: readonly Advisory[] = [
     identifier: 'mcp-server-git',
     affected: [{ below: '2026.1.14' }],
     level: 'refuse',
-    text: 'tools reach files and repositories outside of the configured one; fixed in 2026.1.14',
+    text: 'tools can access files and repositories outside the configured one; fixed in 2026.1.14',
   },
   {
     id: 'server-postgres-read-only-escape',

@@ -103,7 +103,7 @@ export async function uninstall(
     if ((await readManifest(directory)) === undefined)
       throw installError(
         'CONFIG_INVALID',
-        `${directory} is not removed because it has no package that Turnbuckle installed.`,
+        `${directory} was not removed because it is not a package that Turnbuckle installed.`,
         'Remove it by hand if you do not need it.',
       );
     await rename(directory, partial);

@@ -111,7 +111,7 @@ function* nameFindings(name: string, { names, fullNames }: TakenNames): Iterable
   const lower = name.toLowerCase();
   const taken = names.get(lower) ?? fullNames.get(lower);
   if (taken !== undefined) yield fail(`Its name is that of a tool of server "${taken.server}".`);
-  else if (isBuiltInName(name)) yield fail('Its name is that of a built-in tool of a widespread agent.');
+  else if (isBuiltInName(name)) yield fail('It has the same name as a built-in tool of a widely used agent.');
   else if (/^mcp__/i.test(name)) yield fail('Its name looks like that of a tool of another server.');
   const word = dangerousWord(name);
   if (word !== undefined) yield warn(`Its name contains "${word}".`);

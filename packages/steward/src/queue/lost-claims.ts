@@ -53,6 +53,6 @@ function endIfHopeless(database: WorkDatabase, row: Row, now: number): void {
 
 const workersEnded = (id: string, losses: number): RequestError => ({
   code: 'INTERNAL',
-  message: `The request "${id}" was given up: ${losses} worker processes ended while they ran it.`,
-  hint: 'The log of the daemon says how they ended. Check that the machine has enough memory.',
+  message: `The request "${id}" was abandoned because ${losses} worker processes exited while running it.`,
+  hint: "The daemon's log shows how they ended. Check that the machine has enough memory.",
 });

@@ -22,7 +22,8 @@ export function requireServer({ servers }: LoadedConfig, name: string): Configur
 
 /** Throws what keeps a server from being started, such as TRUST_REQUIRED: a test starts it, too. */
 export function requireUsable({ problem, kept }: ConfiguredServer): void {
-  if (problem !== undefined || kept) throw problem ?? new Error('The entry of the server became invalid.');
+  if (problem !== undefined || kept)
+    throw problem ?? new Error("The server's configuration is no longer valid.");
 }
 
 /** SERVER_DISABLED, or CALL_DENIED if a rule denies all of it: a test would start it with its secrets. */

@@ -263,6 +263,6 @@ function withProblems(error: RequestError, problems: readonly string[]): Request
 
 const unknownStep = (id: string, step: string | undefined): RequestError => ({
   code: 'INTERNAL',
-  message: `The request "${id}" cannot go on: this version of Turnbuckle has no step "${step ?? 'first'}".`,
+  message: `The request "${id}" cannot continue: this version of Turnbuckle has no step "${step ?? 'first'}".`,
   hint: 'Send the request again.',
 });

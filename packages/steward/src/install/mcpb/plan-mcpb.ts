@@ -14,17 +14,17 @@ export function planMcpb(one: InstallablePackage, options: KindOptions): KindPla
   if (one.fileSha256 === undefined)
     return cannotInstall(
       identifier,
-      'its record has no SHA-256 of the file',
+      'its registry record has no SHA-256 hash for the file',
       'Report this record to its registry.',
     );
   const parsed = MCPB_MANIFEST_SCHEMA.safeParse(facts?.manifest);
   if (facts === undefined || !parsed.success)
-    return cannotInstall(identifier, 'it has no manifest.json that says how to start it');
+    return cannotInstall(identifier, 'its manifest.json does not describe how to start it');
   const { server, version } = parsed.data;
   if (server.type !== 'node')
     return cannotInstall(
       identifier,
-      `it is a program of the type ${JSON.stringify(server.type.slice(0, 50))}, and only "node" is supported`,
+      `its type is ${JSON.stringify(server.type.slice(0, 50))}, and only "node" is supported`,
     );
   const directory = packageDirectory(root, { kind: 'mcpb', identifier, version, integrity: facts.integrity });
   const file = posix.normalize(server.entry_point);

@@ -26,13 +26,13 @@ export function planNpm(one: InstallablePackage, options: KindOptions): KindPlan
   if (facts?.bin === undefined)
     return cannotInstall(
       identifier,
-      'its details could not be read from the npm registry',
+      'the npm registry did not return its details',
       'Check that the npm registry can be reached, then try again.',
     );
   const [foreign] = facts.foreignDependencies ?? [];
   if (foreign !== undefined)
     return refuse(
-      `${identifier} ${version} is refused because it depends on ${foreign}, which is not a package of the registry.`,
+      `${identifier} ${version} cannot be installed because it depends on ${foreign}, which does not come from the npm registry.`,
       'Choose another version or another server.',
     );
   assertNoRuntimeArguments(one.runtimeArguments);
