@@ -70,6 +70,7 @@ const TIMESTAMPS: Readonly<Record<string, string>> = {
   'packages/core/src/runtime/wire.ts': 'the clock for timestamps of a runtime',
   'packages/core/src/vault/vault.ts': 'stored, and compared with file times',
   'packages/agent/src/daemon/agent-clock.ts': 'the clock for timestamps of the agent',
+  'packages/cli/src/chat/list-conversations.ts': 'shown: whether a conversation changed today',
   'packages/cli/src/commands/energy.ts': 'compared with the stored times of calls',
   'packages/cli/src/commands/search.ts': 'compared with the time of the cached list',
   'packages/cli/src/steward/steward-requests.ts': 'stored: when a request was made',
