@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { OWNER, type TokenFacts, TokenStore } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
 import { ACCESS, replacementForAccess, type TokenAccess } from 'turnbuckle/host';
@@ -16,6 +17,9 @@ import { showLine, showMessage } from '../terminal/untrusted-text.js';
 const OTHER_CAPABILITIES: readonly string[] = ['mcp_integration', 'mcp_steward'];
 
 const isAccess = (word: string): word is TokenAccess => ACCESS.some((access) => access === word);
+
+/** A running daemon or bridge looks for changes of the token file ten times a second. */
+const DAEMON_READS_AGAIN_MS = 200;
 
 export async function run(context: CommandContext): Promise<void> {
   const { output } = context;
@@ -188,6 +192,7 @@ async function revoke(context: CommandContext, store: TokenStore): Promise<void>
       hint: close === undefined ? 'List the tokens: turnbuckle token list' : `Did you mean "${close}"?`,
     });
   }
+  await pause(DAEMON_READS_AGAIN_MS);
   if (output.json) return output.data({ revoked: name });
   output.line(
     name === OWNER ? 'Token "owner" replaced; the old one no longer works.' : `Token "${name}" revoked.`,

@@ -67,7 +67,7 @@ describe('the name of a tool', () => {
   });
 
   it.each(['Bash', 'bash', 'str_replace_editor', 'WebFetch'])('%s belongs to an agent', (name) => {
-    expect(scan({ name }).join()).toMatch(/fail: Its name is that of a built-in tool/);
+    expect(scan({ name }).join()).toMatch(/fail: It has the same name as a built-in tool/);
   });
 
   it.each(['read', 'search', 'own_tool', 'fetch'])('%s belongs to nobody else', (name) => {
