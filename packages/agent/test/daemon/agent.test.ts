@@ -144,7 +144,8 @@ describe('a tool', () => {
     const [{ energy = 0 } = {}] = calls as { energy?: number }[];
     await waitUntil(async () => (await agent.stats()).energy.consumed.call === energy);
     const { consumed, deducted } = (await agent.stats()).energy;
-    expect(deducted).toBeLessThanOrEqual(consumed.call + consumed.model);
+    // Each is exact to a thousandth; their sum is not.
+    expect(deducted).toBeLessThan(consumed.call + consumed.model + 0.0005);
     expect((await show(id)).energy.used).toBeCloseTo(consumed.call + consumed.model, 6);
   });
 

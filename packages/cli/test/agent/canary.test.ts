@@ -59,7 +59,9 @@ it('no prompt, file, answer or event of the agent holds a secret', async () => {
   const events = new AbortController();
   const texts: string[] = [];
   try {
-    await waitUntil(async () => ((await stage.api('GET', '/api/tools')).body.tools as Json[]).length > 0);
+    await waitUntil(async () =>
+      ((await stage.api('GET', '/api/tools')).body.tools as Json[]).some(({ server }) => server === 'demo'),
+    );
     const headers = { authorization: `Bearer ${stage.daemon.token}` };
     const stream = await fetch(`${stage.daemon.url}/api/events`, { headers, signal: events.signal });
     const reading = (async () => {
