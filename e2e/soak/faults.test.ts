@@ -135,7 +135,8 @@ it(`at ${PER_SECOND} calls a second, five servers that fault add at most ${MAX_A
   expect(faulty.hang?.CALL_TIMEOUT).toBeGreaterThan(0);
   expect(faulty.crash?.CALL_OUTCOME_UNKNOWN).toBeGreaterThan(0);
   expect(Object.keys(faulty.garbage ?? {}).length).toBeGreaterThan(1);
-  expect(quantile(slowMs, 0)).toBeGreaterThanOrEqual(SLOW_MS);
+  // A timer of Node counts whole milliseconds, so it can end up to one early.
+  expect(quantile(slowMs, 0)).toBeGreaterThan(SLOW_MS - 1);
   // A call floods before its result, and times out while the flood is slowed down.
   const { result = 0, CALL_TIMEOUT: timeouts = 0 } = faulty.flood ?? {};
   expect(result + timeouts).toBeGreaterThan(0);
