@@ -48,10 +48,13 @@ function showFiles(
   for (const line of textTable(rows)) output.line(line);
   for (const [key, origin] of settingOrigins)
     output.line(
-      `  ${key} = ${showText(JSON.stringify(settings[key]))}  ${output.color.dim(`from ${formatLocation(origin)}`)}`,
+      `  ${key} = ${showText(JSON.stringify(withoutSecrets(settings[key])))}  ${output.color.dim(`from ${formatLocation(origin)}`)}`,
     );
   for (const { message } of problems) output.line(`${output.color.red('  problem')} ${showMessage(message)}`);
 }
+
+/** A setting may have a key in plain text, such as that of a model. */
+const withoutSecrets = (value: unknown): unknown => (isRecord(value) ? redactConfig(value) : value);
 
 function showServers({ output }: CommandContext, { servers }: LoadedConfig): void {
   output.line(`\n${output.color.bold('Servers')}`);
@@ -130,7 +133,7 @@ const allAsJson = ({
 }: LoadedConfig): Record<string, unknown> => ({
   files: layers.map(({ layer, present }) => ({ ...layer, present })),
   settings: Object.fromEntries(
-    [...settingOrigins].map(([key, origin]) => [key, { value: settings[key], origin }]),
+    [...settingOrigins].map(([key, origin]) => [key, { value: withoutSecrets(settings[key]), origin }]),
   ),
   servers: [...servers.values()].map(serverAsJson),
   problems: problems.map((problem) => problem.toJSON()),

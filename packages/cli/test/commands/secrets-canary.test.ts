@@ -89,6 +89,19 @@ beforeAll(async () => {
     },
     filled: { url: '${secret:kept}' },
   });
+  await home.write('.config/turnbuckle/mcp.json', {
+    ...JSON.parse(await home.read('.config/turnbuckle/mcp.json')),
+    steward: { registries: [{ file: 'registry.json' }] },
+    agent: {
+      model: {
+        provider: 'openai-compatible',
+        baseUrl: 'http://127.0.0.1:9/v1',
+        model: 'any',
+        apiKey: place('key of the model'),
+      },
+    },
+  });
+  await home.write('.config/turnbuckle/registry.json', { servers: [] });
   await home.write('.cursor/mcp.json', {
     mcpServers: {
       theirs: {
@@ -142,6 +155,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   calls: ['', '--json --verbose'],
   incidents: ['', 'stays', '--json'],
   stats: ['--json'],
+  energy: ['', '--json'],
+  search: ['files', 'files --json --verbose'],
+  chat: ['hello --verbose', '--list --json'],
+  steward: ['', 'list --json', 'request test stays', 'request remove gone --json', 'approvals --verbose'],
   // The calls between its start and its end go through the daemon.
   serve: ['status', 'start --port 0 --verbose', 'status --json', 'stop'],
   bridge: ['--port 70000 --verbose'],
@@ -165,6 +182,11 @@ const ATTACHED = [
   'stats --json',
   'incidents --json',
   'incidents',
+  'energy --json',
+  'chat --list --json',
+  'steward list --json --verbose',
+  'steward request test stays --wait',
+  'steward approvals --json',
 ];
 /** These run one after the other, after all others. */
 const CHANGING = /^(import|export|trust|enable|disable|remove|login|logout|serve|setup)\b/;
