@@ -64,7 +64,7 @@ describe('conversations that have not ended', () => {
 
 // requirement E7
 describe('a conversation that cannot be held', () => {
-  it('because there is none with the id is not a missing agent', async () => {
+  it('with an unknown id is reported as such, not as a missing agent', async () => {
     const home = await createChatHome();
     await daemonForTest([], { home });
     for (const words of [

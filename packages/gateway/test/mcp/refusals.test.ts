@@ -79,7 +79,7 @@ const TABLE: readonly Row[] = [
   ['prompts/get', { name: 'made_up', requestState: 'forged' }, 'REQUEST_INVALID', 'prompt', 'made_up'],
   ['tools/call', { name: 'in_look', requestState: 'forged' }, 'REQUEST_INVALID', 'tool', 'in_look'],
 ];
-const TASK: Row = ['tasks/get', { taskId: 'of-somebody-else' }, 'TOOL_UNKNOWN', 'tool', 'tasks/get'];
+const TASK: Row = ['tasks/get', { taskId: 'of-another-caller' }, 'TOOL_UNKNOWN', 'tool', 'tasks/get'];
 const FOLLOWED: readonly Row[] = [
   ['resources/subscribe', { uri: 'made://up' }, 'RESOURCE_UNKNOWN', 'resource', 'made://up'],
   ['resources/subscribe', { uri: CLOSED }, 'RESOURCE_UNKNOWN', 'resource', CLOSED],
@@ -127,7 +127,7 @@ describe('a modern client', () => {
     ]);
   });
 
-  it('that asks about a task of somebody else leaves a record', async () => {
+  it('that asks about the task of another caller leaves a record', async () => {
     const meta = {
       'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
     };

@@ -23,7 +23,7 @@ export function showPlan(
     return [
       `address: ${show(server.url)} (${server.type})`,
       ...named('header', ': ', server.headers),
-      'runs: on a machine of somebody else, and gets no access to this one',
+      'runs: on a remote machine, with no access to this one',
     ];
   const groups = server.args.map((group) => {
     const words = group.map(show).join(' ');

@@ -66,7 +66,7 @@ describe('an archive', () => {
     ['a type in an extended header', [pax(record('type=Link')), file], 'sets "type"'],
     ['the target of a link', [pax(record('linkpath=/etc/passwd')), file], 'sets "linkpath"'],
     ['a path for all files', [{ ...pax(record('path=package/b')), type: 'g' }, file], 'names all its files'],
-    ['a wrong sum', [{ ...file, sum: 1 }], 'wrong sum'],
+    ['a damaged header', [{ ...file, sum: 1 }], 'has a damaged header'],
     ['a directory with content', [{ ...file, path: 'package/a/' }], 'with content'],
     ['a file that names a target', [{ ...file, link: '/etc/passwd' }], 'is a link'],
     ['an entry without a name', [{ ...file, path: '' }], 'without a name'],

@@ -81,7 +81,7 @@ class TarReader {
     this.#rest = this.#rest.subarray(BLOCK);
     if (header.every((byte) => byte === 0)) return true;
     // npm skips the header alone, and would read the content as headers.
-    if (!hasValidSum(header)) throw new TarballFault('has a header with a wrong sum');
+    if (!hasValidSum(header)) throw new TarballFault('has a damaged header');
     const type = String.fromCharCode(header[156] ?? 0);
     const size = readSize(header);
     if (type === 'x' || type === 'g' || type === 'L') {
