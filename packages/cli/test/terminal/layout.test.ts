@@ -14,6 +14,13 @@ beforeAll(async () => {
 
 const widest = (text: string): number => Math.max(...text.split('\n').map(displayWidth));
 
+/** Without the lines that are one long word, such as the path of a temporary directory: a word is not split. */
+const withoutLongWords = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .filter((line) => displayWidth(line) <= width || line.trim().includes(' '))
+    .join('\n');
+
 describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
   it.each([[['list']], [['tools']], [['prompts']], [['resources']]])(
     'shows each row of %j in one line',
@@ -45,14 +52,14 @@ describe.skipIf(!HAS_TERMINAL)(`a narrow terminal${NEEDS_TERMINAL}`, () => {
     expect(screen.split('\n')[0]).toMatch(/^0 +ask +\S.*\/mcp\.json:\d+$/);
     expect(screen.replace(/\s+/g, ' ')).toContain('Agent calls require approval, unless they only read');
     const doctor = await onTerminal(['doctor'], { home: ruled, columns: 60 });
-    expect(widest(doctor.screen)).toBeLessThanOrEqual(60);
+    expect(widest(withoutLongWords(doctor.screen, 60))).toBeLessThanOrEqual(60);
   });
 
   it('that reports no columns counts as one of 80', async () => {
     const broken = await createHome({ demo: { comand: 'x' } });
     const { screen } = await onTerminal(['doctor'], { home: broken, columns: 0 });
     expect(widest(screen)).toBeGreaterThan(60);
-    expect(widest(screen)).toBeLessThanOrEqual(80);
+    expect(widest(withoutLongWords(screen, 80))).toBeLessThanOrEqual(80);
     const unknown = await onTerminal(['tools', 'nope'], { home: broken, columns: 0 });
     expect(widest(unknown.screen)).toBeGreaterThan(30);
   });

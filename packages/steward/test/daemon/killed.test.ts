@@ -27,7 +27,8 @@ async function killDuring(stage: StewardStage, name: string, random: () => numbe
   if (isCancelled) await stage.api('POST', `/api/steward/requests/${id}/cancel`, {});
   const status = await ended;
   clearInterval(watch);
-  expect(isCancelled ? ['cancelled', 'completed'] : ['completed']).toContain(status.state);
+  const expected = isCancelled ? ['cancelled', 'completed'] : ['completed'];
+  expect(expected, JSON.stringify(status)).toContain(status.state);
   expectWhole(stage);
   const steps = await readEnergy(stage, id, status);
   // A run that was killed is not counted. One that was cancelled before it began has cost nothing.
