@@ -243,8 +243,8 @@ export interface RuntimeEvents {
     readonly server: string;
     readonly kind: 'tools' | 'resources' | 'templates' | 'prompts';
     /**
-     * connected: a new link; changed: the server sent a notification; stale: the cached list expired; asked: on
-     * demand.
+     * connected: a new link; changed: the server sent a notification, or could not send one for a while; stale: the
+     * cached list expired; asked: on demand.
      */
     readonly reason: 'connected' | 'changed' | 'stale' | 'asked';
     readonly outcome: 'ok' | 'failed';

@@ -255,7 +255,7 @@ export class Connection {
   #onLinkReady(link: Link): void {
     const { monotonicNow, events } = this.#options;
     this.#link = link;
-    this.#subscriptions = new Subscriptions(link, { server: this.name, random: this.#options.random });
+    this.#subscriptions = new Subscriptions(link, { ...this.#options, server: this.name });
     this.#wasReady = true;
     this.#readyAt = monotonicNow();
     this.#transition('opened');

@@ -1,7 +1,7 @@
 /**
  * The changes that the host wants from a server: of its lists and of single resources. Older servers send list
  * changes without a subscription and accept subscribe requests; the newer revision has one stream for all, which is
- * reopened when it ends.
+ * reopened when it ends. What may have changed while no stream was open counts as changed when the next one opens.
  */
 import { TurnbuckleError } from '../errors.js';
 import { isRecord } from '../json/is-record.js';
@@ -19,11 +19,14 @@ const NOT_SUPPORTED_STATUSES = [404, 405, 501];
 export interface SubscriptionsOptions {
   readonly server: string;
   readonly random?: (() => number) | undefined;
+  /** Called for a change that may have been missed, as if the server had reported it. */
+  readonly onNotice: (method: string, params: Readonly<Record<string, unknown>>) => void;
 }
 
 export class Subscriptions {
   readonly #link: Link;
   readonly #server: string;
+  readonly #onNotice: SubscriptionsOptions['onNotice'];
   /** The resources, and when the server has the subscription. */
   readonly #uris = new Map<string, Promise<void>>();
   readonly #reconnectDelay: ReconnectDelay;
@@ -34,10 +37,15 @@ export class Subscriptions {
   #nextOpening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  /** No stream was open for a while; at first since the lists were read. */
+  #hasMissed = true;
+  /** The resources that were subscribed to when the stream ended. */
+  #missedUris: readonly string[] = [];
 
-  constructor(link: Link, { server, random }: SubscriptionsOptions) {
+  constructor(link: Link, { server, random, onNotice }: SubscriptionsOptions) {
     this.#link = link;
     this.#server = server;
+    this.#onNotice = onNotice;
     this.#reconnectDelay = new ReconnectDelay(random);
   }
 
@@ -47,7 +55,14 @@ export class Subscriptions {
 
   /** Starts listening for list changes. A failure does not reject the server: lists have other triggers. */
   async start(): Promise<void> {
-    if (this.#link.era === 'modern') await this.#open().catch((error: unknown) => this.#reopenLater(error));
+    if (this.#link.era === 'modern') return this.#open().catch((error: unknown) => this.#reopenLater(error));
+    const { eventStream } = this.#link.serverTransport;
+    if (eventStream === undefined) return;
+    if (eventStream.isOpened) this.#reportMissed();
+    eventStream.onOpened = () => {
+      this.#missedUris = [...this.#uris.keys()];
+      this.#reportMissed();
+    };
   }
 
   /** Subscribes to changes of a resource; resolves when the server has accepted it. Rejects with a TurnbuckleError. */
@@ -135,7 +150,11 @@ export class Subscriptions {
     const previous = this.#stream;
     this.#stream = stream;
     clearTimeout(this.#timer);
-    if (stream !== undefined) this.#watch(stream);
+    if (stream !== undefined) {
+      this.#watch(stream);
+      if (this.#hasMissed) this.#reportMissed();
+      this.#hasMissed = false;
+    }
     await previous?.close().catch(() => {});
   }
 
@@ -155,8 +174,20 @@ export class Subscriptions {
       if (performance.now() - openedAt >= STABLE_STREAM_MS) this.#reconnectDelay.reset();
       if (this.#stream !== stream) return;
       this.#stream = undefined;
+      this.#hasMissed = true;
+      this.#missedUris = [...this.#uris.keys()];
       this.#reopenLater();
     });
+  }
+
+  #reportMissed(): void {
+    if (this.#closed) return;
+    for (const kind of ['tools', 'prompts', 'resources'] as const)
+      if (this.#link.peer.capabilities[kind]?.listChanged)
+        this.#onNotice(`notifications/${kind}/list_changed`, {});
+    for (const uri of this.#missedUris)
+      if (this.#uris.has(uri)) this.#onNotice('notifications/resources/updated', { uri });
+    this.#missedUris = [];
   }
 
   /** Not if the server does not support it: it would reject it for as long as the link lives. */

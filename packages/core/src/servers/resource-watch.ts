@@ -74,10 +74,14 @@ export class ResourceWatch {
     return listeners !== undefined;
   }
 
-  /** A new link has no subscriptions. */
+  /** A new link has no subscriptions, and what changed before it was open is not known. */
   async renew({ connection, key }: WatchSource): Promise<void> {
     const uris = [...(this.#listeners.get(key)?.keys() ?? [])];
     if (uris.length > 0) this.#connections.set(key, connection);
-    await Promise.all(uris.map((uri) => connection.subscriptions?.add(uri).catch(() => {})));
+    const renewOne = async (uri: string): Promise<void> => {
+      await connection.subscriptions?.add(uri);
+      this.notify(key, uri);
+    };
+    await Promise.all(uris.map((uri) => renewOne(uri).catch(() => {})));
   }
 }

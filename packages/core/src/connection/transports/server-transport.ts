@@ -43,6 +43,12 @@ export interface ServerTransportOptions {
     | undefined;
 }
 
+export interface EventStream {
+  readonly isOpened: boolean;
+  /** Called each time it opens, unless the server repeats what it sent meanwhile. */
+  onOpened?: () => void;
+}
+
 export interface ServerTransport {
   readonly type: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process';
   readonly transport: Transport;
@@ -57,6 +63,8 @@ export interface ServerTransport {
   readonly sandbox?: SandboxStatus | undefined;
   /** Called when the connection is found broken although no close event came. */
   onBroken?: (error: TurnbuckleError) => void;
+  /** The stream for what the server sends by itself, if it is separate and changes get lost while it is not open. */
+  readonly eventStream?: EventStream | undefined;
   /** The channel, if the handshake goes over it without the SDK. */
   readonly channel?: ChannelLane | undefined;
   /** Starts what can start before the SDK is loaded. */

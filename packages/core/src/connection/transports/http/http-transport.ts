@@ -13,6 +13,7 @@ import { ServerRequests } from '../../server-requests/open-server-requests.js';
 import type { ServerTransport, ServerTransportOptions } from '../server-transport.js';
 import { reportBrokenStreams } from './broken-streams.js';
 import { type HttpEndpoint, responseTooLarge } from './http-endpoint.js';
+import { ListenedStream } from './listened-stream.js';
 import { openEndpoint, refundAnswers } from './open-endpoint.js';
 import { ReconnectDelay } from './reconnect-delay.js';
 
@@ -22,6 +23,7 @@ const SESSION_END_TIMEOUT_MS = 1_000;
 interface TransportParts {
   readonly transport: StreamableHTTPClientTransport;
   readonly endpoint: HttpEndpoint;
+  readonly eventStream: ListenedStream;
   readonly gate: NotificationGate;
   readonly serverRequests: ServerRequests;
 }
@@ -33,13 +35,16 @@ export async function createHttpTransport(
   const { server } = options;
   const pace = new ReconnectDelay(options.random);
   const largeMessages = new LargeMessages(options, options.ignored);
-  const { transport, endpoint } = await openSdkTransport(config, options, { pace, largeMessages });
+  const { transport, endpoint, eventStream } = await openSdkTransport(config, options, {
+    pace,
+    largeMessages,
+  });
   const gate = new NotificationGate(options.notificationsPerSecond);
   const serverRequests = new ServerRequests({
     guard: options.requestGuard,
     send: (message) => transport.send(message),
   });
-  const parts = { transport, endpoint, gate, serverRequests };
+  const parts = { transport, endpoint, eventStream, gate, serverRequests };
   const onBroken = (error: TurnbuckleError): void => serverTransport.onBroken?.(error);
   const lane = new HttpLane({
     server,
@@ -64,6 +69,7 @@ export async function createHttpTransport(
   const serverTransport: ServerTransport = {
     type: 'http',
     transport,
+    eventStream,
     hasHeaders: true,
     lane(client, envelope) {
       if (!options.expressLane) return new SdkLane(client, { server, hasSession, onBroken });
@@ -87,7 +93,7 @@ async function openSdkTransport(
   config: HttpServer,
   options: ServerTransportOptions,
   { pace, largeMessages }: { readonly pace: ReconnectDelay; readonly largeMessages: LargeMessages },
-): Promise<Pick<TransportParts, 'transport' | 'endpoint'>> {
+): Promise<Pick<TransportParts, 'transport' | 'endpoint' | 'eventStream'>> {
   const { StreamableHTTPClientTransport } = await loadSdk();
   const { server, maxMessageBytes: maxBytes } = options;
   let cutOff = false;
@@ -95,8 +101,9 @@ async function openSdkTransport(
     cutOff = true;
   };
   const endpoint = await openEndpoint(config, options, { onTooLarge, largeMessages });
+  const eventStream = new ListenedStream();
   const transport = new StreamableHTTPClientTransport(new URL(config.url), {
-    fetch: endpoint.fetch,
+    fetch: eventStream.observe(endpoint.fetch),
     requestInit: { headers: config.headers },
     reconnectionScheduler: (reconnect, delayMs) => {
       const timer = setTimeout(reconnect, pace.next(delayMs)).unref();
@@ -108,7 +115,7 @@ async function openSdkTransport(
     cutOff = false;
     return error;
   });
-  return { transport, endpoint };
+  return { transport, endpoint, eventStream };
 }
 
 /** What the lane needs from the session, and where it sends other messages. */
