@@ -198,9 +198,9 @@ export const figures = [
   },
   {
     id: 'steward-cycles',
-    name: 'cycles until the agent answers in that time, slowest',
+    name: 'cycles after a message until the one that answers it, in that time, slowest',
     against: 'itself',
     unit: 'cycles',
-    bound: { atMost: 2 },
+    bound: { atMost: 1 },
   },
 ];

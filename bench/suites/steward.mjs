@@ -54,7 +54,7 @@ const toRecord = (registryEntry, { name }) =>
   });
 
 /** Answers every message at once. */
-const answerAtOnce = () => ({ calls: [{ name: 'respond', input: { text: 'Here I am.' } }] });
+const immediateAnswer = { calls: [{ name: 'respond', input: { text: 'Here I am.' } }] };
 
 class Owner {
   #url;
@@ -112,20 +112,33 @@ async function workThrough(owner) {
   }
 }
 
-/** The cycles of the loop from each message to its answer, one message after the other. @param {Owner} owner */
-async function talk(owner, isOver) {
+/** The number of the latest cycle. @param {Owner} owner */
+const latestCycle = async (owner) => (await owner.get('/agent/stats')).cycles;
+
+/** The next cycle of an idle loop begins at the next poll of the steward: not between a look at it and a message. @param {Owner} owner */
+async function cycleBegins(owner) {
+  for (const before = await latestCycle(owner); ; await pause(pollMs / 10)) {
+    const latest = await latestCycle(owner);
+    if (latest > before) return latest;
+  }
+}
+
+/**
+ * How many cycles of the loop began after each message, up to the one that asks the model for its answer; one message after
+ * the other. @param {Owner} owner
+ */
+async function talk(owner, { isOver, answeringCycle }) {
   const cycles = [];
   while (!isOver()) {
-    const before = (await owner.get('/agent/stats')).cycles;
+    const before = await cycleBegins(owner);
     const { conversation } = await owner.post('/message', { text: 'Are you there?' });
     for (;;) {
       const { messages } = await owner.get(`/conversations/${conversation}`);
       if (messages.some(({ kind }) => kind === 'reply')) break;
-      await pause(5);
+      await pause(pollMs / 10);
     }
-    cycles.push((await owner.get('/agent/stats')).cycles - before);
+    cycles.push(answeringCycle() - before);
     await owner.post(`/conversations/${conversation}/end`, {});
-    await pause(500);
   }
   return Math.max(...cycles);
 }
@@ -141,7 +154,12 @@ export async function runSteward(context) {
   const npm = await startNpmRegistry({ packages: kinds.map(toPackage) });
   const records = kinds.map((kind) => toRecord(registryEntry, kind));
   const registry = await startMcpRegistry({ records, pageSize: 100 });
-  const model = await startScriptedServer(answerAtOnce);
+  let owner;
+  let answering = 0;
+  const model = await startScriptedServer(async () => {
+    answering = await latestCycle(owner);
+    return immediateAnswer;
+  });
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(
     file,
@@ -161,10 +179,12 @@ export async function runSteward(context) {
   const env = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: join(home, 'config') };
   const daemon = await startDaemon({ env });
   try {
-    const owner = new Owner(daemon);
+    owner = new Owner(daemon);
     let isOver = false;
     await owner.loopDelayMs();
-    const talking = talk(owner, () => isOver);
+    const talking = talk(owner, { isOver: () => isOver, answeringCycle: () => answering });
+    // It is awaited later.
+    talking.catch(() => {});
     await workThrough(owner).finally(() => {
       isOver = true;
     });

@@ -1,5 +1,6 @@
 /** Runs a program to its end: without a shell, with limits, and gone with everything it started when it is aborted. */
-import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { ProcessTable } from 'turnbuckle/host';
 import { installError } from './refusal.js';
 
 export interface ProgramRun {
@@ -26,42 +27,46 @@ const MAX_OUTPUT_CHARACTERS = 64 * 1_024;
 /** A program that writes more is stopped. */
 const MAX_TOTAL_CHARACTERS = 16 * 1_024 * 1_024;
 
+/** Ended with everything they started, also if this process is killed. */
+const processes = new ProcessTable({ exitGraceMs: 0, termMs: 0 });
+
 /** Resolves when the program ended, with any exit code. Rejects with the reason of the signal on abort. */
 export async function tryProgram(run: ProgramRun): Promise<ProgramResult> {
   const { command, args, cwd, env, timeoutMs, signal, what } = run;
   signal.throwIfAborted();
-  const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let killedFor: 'abort' | 'time' | 'output' | undefined;
-  const kill = (reason: typeof killedFor): void => {
-    killedFor ??= reason;
-    killGroup(child.pid);
+  const child = processes.spawn({ command, args, cwd, env, endDetached: true });
+  child.streams.stdin?.on('error', () => {}).end();
+  let stoppedFor: 'abort' | 'time' | 'output' | undefined;
+  const stop = (reason: typeof stoppedFor): void => {
+    stoppedFor ??= reason;
+    void child.stop();
   };
-  const onAbort = (): void => kill('abort');
-  const timer = setTimeout(() => kill('time'), timeoutMs);
+  const onAbort = (): void => stop('abort');
+  const timer = setTimeout(() => stop('time'), timeoutMs);
   signal.addEventListener('abort', onAbort, { once: true });
-  const stdout = collect(child.stdout, () => kill('output'));
-  const stderr = collect(child.stderr, () => kill('output'));
+  const stdout = collect(child.streams.stdout, () => stop('output'));
+  const stderr = collect(child.streams.stderr, () => stop('output'));
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
+      child.process.once('error', reject);
+      child.process.once('close', resolve);
     });
-    if (killedFor === 'abort') throw signal.reason;
-    if (killedFor !== undefined)
+    if (stoppedFor === 'abort') throw signal.reason;
+    if (stoppedFor !== undefined)
       throw installError(
         'CALL_TIMEOUT',
-        `${what} was stopped because it ${killedFor === 'time' ? `took longer than ${timeoutMs} ms` : 'wrote too much output'}.`,
+        `${what} was stopped because it ${stoppedFor === 'time' ? `took longer than ${timeoutMs} ms` : 'wrote too much output'}.`,
         'Try again later, or choose another server.',
       );
     return { code, stdout: stdout(), stderr: stderr() };
   } catch (error) {
-    if (killedFor !== undefined || signal.aborted || !isSpawnError(error)) throw error;
+    if (stoppedFor !== undefined || signal.aborted || !isSpawnError(error)) throw error;
     throw installError('COMMAND_NOT_FOUND', `${what} failed because ${command} cannot be started.`, run.hint);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     // What it left running in the background ends too.
-    killGroup(child.pid);
+    await child.stop();
   }
 }
 
@@ -75,19 +80,10 @@ export async function runProgram(run: ProgramRun): Promise<ProgramResult> {
 
 const isSpawnError = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // already gone
-  }
-}
-
-function collect(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => string {
+function collect(stream: Readable | undefined, onTooMuch: () => void): () => string {
   let text = '';
   let total = 0;
-  stream.setEncoding('utf8').on('data', (part: string) => {
+  stream?.setEncoding('utf8').on('data', (part: string) => {
     total += part.length;
     text = (text + part).slice(-MAX_OUTPUT_CHARACTERS);
     if (total > MAX_TOTAL_CHARACTERS) onTooMuch();

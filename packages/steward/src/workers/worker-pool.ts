@@ -149,9 +149,11 @@ class Pool implements WorkerPool {
 
   #onExit(id: string, pid: number | undefined): void {
     killGroup(pid);
-    this.#processes.sweepOrphansSoon();
-    // If it fails, the claim expires.
-    const release = this.#options.releaseOwner(id).catch(() => {});
+    // What still ran beside the repeated step could write into its files. If the release fails, the claim expires.
+    const release = this.#processes
+      .endOrphans()
+      .then(() => this.#options.releaseOwner(id))
+      .catch(() => {});
     this.#releases.add(release);
     void release.then(() => this.#releases.delete(release));
   }

@@ -1,5 +1,5 @@
 /** A worker process: claims requests and runs their steps until its pool ends it, or is gone. */
-import { toTurnbuckleError } from 'turnbuckle/host';
+import { ProcessTable, toTurnbuckleError } from 'turnbuckle/host';
 import { InstallApprovals } from '../queue/install-approvals.js';
 import { RequestQueue } from '../queue/queue.js';
 import type { ClaimedRequest } from '../queue/request-row.js';
@@ -51,6 +51,8 @@ async function main(settings: WorkerSettings): Promise<void> {
     dataOfOthers: (kind) => queue.dataOfOthers(requestId, kind),
     approvals: { ask: (question) => approvals.ask({ ...question, requestId, now: Date.now() }) },
   });
+  // A daemon that was killed with its workers could not: what still runs would write into the files of repeated steps.
+  await new ProcessTable().endOrphans();
   while (!end.signal.aborted) {
     const claimed = tryClaim(queue, settings);
     if (claimed === undefined) {

@@ -1,4 +1,6 @@
 /** Workers that are killed at random points: requests go on or are rolled back, and energy is counted once for each step. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRandom, isAlive, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
@@ -74,5 +76,27 @@ describe('a worker that is killed', () => {
     process.kill(pid, 'SIGKILL');
     await waitUntil(() => !isAlive(child), 1_000);
     await waitUntil(() => readLog(id).filter(({ step }) => step === 'work').length === 2);
+  });
+
+  it('leaves no program that still runs when the step is repeated', async () => {
+    const { client, directory, startPool, started, readLog } = await openPool();
+    const pool = startPool(2);
+    const id = await client.sendRequest(makeRequest({ behaviour: 'program' }));
+    const pids = (): string[] => {
+      const file = join(directory, `${id}.programs`);
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ') : [];
+    };
+    const { pid } = await started(id, 'work');
+    await waitUntil(() => pids().length > 3);
+    process.kill(pid, 'SIGKILL');
+    await waitUntil(() => readLog(id).filter(({ step }) => step === 'work').length === 2);
+    const first = Number(pids()[0]);
+    await waitUntil(() => pids().at(-1) !== String(first));
+    const from = pids().findIndex((one) => one !== String(first));
+    await waitUntil(() => pids().length > from + 20);
+    expect(pids().slice(from)).not.toContain(String(first));
+    expect(isAlive(first)).toBe(false);
+    await pool.close();
+    await waitUntil(() => !isAlive(Number(pids().at(-1))));
   });
 });

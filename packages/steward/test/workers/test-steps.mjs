@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { tryProgram } from '../../dist/install/run-program.js';
 
 const fileOf = ({ request, services }, name) => join(services.settings.directory, `${request.id}.${name}`);
 
@@ -28,6 +29,12 @@ async function pretendToWork(context) {
 const startChild = () =>
   spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'], { stdio: 'ignore' });
 
+/** A program whose process, in a group of its own, writes its id for as long as it runs, also while another one runs. */
+const programOf = (context) => {
+  const file = JSON.stringify(fileOf(context, 'programs'));
+  return `setInterval(() => require('node:fs').appendFileSync(${file}, process.pid + ' '), 5)`;
+};
+
 const BEHAVIOURS = {
   work: pretendToWork,
   async child(context) {
@@ -43,6 +50,18 @@ const BEHAVIOURS = {
     writeFileSync(fileOf(context, 'pid'), String(child.pid));
     await once(child, 'exit');
     await pause(600_000);
+  },
+  async program(context) {
+    await tryProgram({
+      command: process.execPath,
+      args: ['-e', programOf(context)],
+      cwd: context.services.settings.directory,
+      env: {},
+      timeoutMs: 600_000,
+      signal: context.signal,
+      what: 'The test program',
+      hint: '',
+    });
   },
   async fail() {
     throw new Error('it is broken');

@@ -110,6 +110,11 @@ export class ProcessTable {
     });
   }
 
+  /** Kills what hosts left behind that were killed, and waits until it is gone. */
+  async endOrphans(): Promise<void> {
+    await killUntilGone(undefined, isOrphan);
+  }
+
   async #stop(child: ChildProcess, { tag, shielded }: { tag: string; shielded: boolean }): Promise<void> {
     const { pid } = child;
     child.stdin?.end();
@@ -121,7 +126,7 @@ export class ProcessTable {
     if (process.platform === 'win32') await killWindowsTree(pid);
     else
       await this.#stopGroup(pid, () => (shielded ? terminateInsideSandbox(pid, tag) : kill(-pid, 'SIGTERM')));
-    await killTree(pid, tag);
+    await killUntilGone(pid, (value) => value === tag);
     await exited;
     this.#children.delete(pid);
     if (this.#children.size === 0) unregisterExitCleanup(this);
@@ -191,11 +196,11 @@ function findTagged(): Promise<TaggedProcess[]> {
 }
 
 /** Kills the rest of a group and what left it, until nothing is left: a dying process may have forked once more. */
-async function killTree(group: number, tag: string): Promise<void> {
+async function killUntilGone(group: number | undefined, isMeant: (tag: string) => boolean): Promise<void> {
   const deadline = performance.now() + KILL_TIMEOUT_MS;
   for (let pauseMs = 1; performance.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
-    const tagged = withoutDetached((await findTagged()).filter(({ value }) => value === tag));
-    const grouped = process.platform !== 'win32' && isGroupAlive(group);
+    const tagged = withoutDetached((await findTagged()).filter(({ value }) => isMeant(value)));
+    const grouped = group !== undefined && process.platform !== 'win32' && isGroupAlive(group);
     if (!grouped && tagged.length === 0) return;
     if (grouped) kill(-group, 'SIGKILL');
     for (const { pid } of tagged) kill(pid, 'SIGKILL');
