@@ -7,7 +7,8 @@ export interface OwnPathsQuery {
   /** Where it was installed, if it was. */
   readonly directory?: string | undefined;
   readonly cwd?: string | undefined;
-  readonly args: readonly string[];
+  /** Absent: what they name is no reason to show it. */
+  readonly args?: readonly string[] | undefined;
 }
 
 /** How far up a script's package is searched. */
@@ -18,7 +19,7 @@ const SHARED_DIRECTORIES = ['/', '/tmp', '/var/tmp'];
  * Its directory, and the package of its script. Of the other arguments only files: a directory that a server works
  * on is not its own. Never the user's home, or what contains it.
  */
-export async function ownPaths({ directory, cwd, args }: OwnPathsQuery): Promise<string[]> {
+export async function ownPaths({ directory, cwd, args = [] }: OwnPathsQuery): Promise<string[]> {
   const files: string[] = [];
   for (const arg of args) if (isAbsolute(arg) && (await isFile(arg))) files.push(arg);
   const [script, ...others] = files;

@@ -89,7 +89,9 @@ async function localSettings(
   const always = { cwd: place ?? workDirectory, endDetached: true };
   if (!isSandboxed) return always;
   const listed = isRecord(sandbox) ? [...textsOf(sandbox.read), ...textsOf(sandbox.write)] : [];
-  const own = await ownPaths({ directory, cwd: place, args: textsOf(args) });
+  // A record chooses the arguments of what is installed: only what was approved is shown.
+  const isListed = directory !== undefined || (isRecord(sandbox) && Array.isArray(sandbox.read));
+  const own = await ownPaths({ directory, cwd: place, ...(!isListed && { args: textsOf(args) }) });
   const read = [...new Set([...own, ...listed])];
   const limits = { home: 'empty', memoryMb: MEMORY_MB, cpuSeconds: CPU_SECONDS };
   return {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { fixture } from '@turnbuckle/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testServer } from '../../src/quarantine/test-server.js';
@@ -69,6 +70,31 @@ try { writeFileSync(new URL('server.mjs', import.meta.url), ''); } catch (error)
       onCall: 'return { isError: got };',
     });
     expect(textsOf(await tryServer(entry), 'note')).toMatch(/EROFS/);
+  });
+
+  confined('reads no file that only its arguments name, if its own sandbox does not show it', async () => {
+    const directory = await ownDirectory();
+    const secret = directory.file('id_rsa');
+    await writeFile(secret, 'the canary sings');
+    const server = await writeServer({
+      setUp: `import { existsSync, readFileSync } from 'node:fs';
+const got = existsSync(process.argv[2]) ? readFileSync(process.argv[2], 'utf8') : 'nothing';`,
+      onCall: 'return { isError: got };',
+    });
+    const place = dirname(server.args[0] ?? '');
+    const entry = { ...server, args: [...server.args, secret] };
+    const shown = { ...entry, sandbox: { preset: 'standard', read: [place] } };
+    for (const report of [
+      await tryServer(entry, { directory: place }),
+      await tryServer(shown),
+      await tryServer(shown, { directory: place }),
+    ]) {
+      expect(JSON.stringify(report)).not.toContain('canary');
+      expect(report.verdict).toBe('fail');
+      expect(textsOf(report, 'fail')).toContain('is not visible in the sandbox');
+    }
+    const listed = { ...entry, sandbox: { preset: 'standard', read: [place, secret] } };
+    expect(textsOf(await tryServer(listed), 'note')).toContain('the canary sings');
   });
 
   confined('has an empty home and none of the variables of the host', async () => {
