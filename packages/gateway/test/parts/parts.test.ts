@@ -70,9 +70,14 @@ describe('a part of the daemon', () => {
     expect(seen.closed).toBe(true);
   });
 
-  it('has events in the same stream, without secrets, for whoever may see everything', async () => {
+  it('has events in the same stream, without secrets, for admin tokens that may see everything', async () => {
     own = await ownDaemon({}, { parts: [notesPart({ closed: false })] });
-    const made = await own.post('/api/tokens', { name: 'narrow', can: ['mcp:x'], access: ['read'] });
+    const made = await own.post('/api/tokens', { name: 'narrow', can: ['mcp:x'], access: ['read', 'admin'] });
+    const reading = await own.post('/api/tokens', {
+      name: 'prometheus',
+      can: ['mcp_integration'],
+      access: ['read'],
+    });
     const open = async (token?: string): Promise<() => string> => {
       const response = await own?.fetch('/api/events?types=notes.*', token === undefined ? {} : { token });
       expect(response?.status).toBe(200);
@@ -83,11 +88,12 @@ describe('a part of the daemon', () => {
       return () => text;
     };
     const [all, narrow] = [await open(), await open(String(made.body.token))];
+    const reader = await open(String(reading.body.token));
     await own.post('/api/notes', { text: `hello ${own.daemon.token}` });
     await waitUntil(() => all().includes('notes.added'));
     expect(all()).toContain('hello');
     expect(all()).not.toContain(own.daemon.token);
-    expect(narrow()).not.toContain('notes.added');
+    for (const other of [narrow, reader]) expect(other()).not.toContain('notes.added');
     const unknown = await own.fetch('/api/events?types=nots.*');
     expect(unknown.status).toBe(422);
     expect(await unknown.text()).toContain('notes.added');

@@ -121,7 +121,8 @@ export class EventFeed {
   #publishPart(name: string, event: object): void {
     const { runtime } = this.#options;
     const text = this.#writer(name)(redactAndTruncate(event, (value) => runtime.redact(value)));
-    this.#pass({ name, subject: undefined, text, readAccessText: text });
+    // What a part tells of the work of others is for whoever may use its routes.
+    this.#pass({ name, subject: undefined, text, readAccessText: undefined });
   }
 
   /** Gives the event its number and its time. */
