@@ -98,16 +98,26 @@ export function identifierFault(
     return parseImageName(identifier, version) === undefined
       ? `${shown} with version ${JSON.stringify(version ?? '')} is not the name of one exact container image`
       : undefined;
-  if (type === 'mcpb') return isBundleAddress(identifier) ? undefined : `${shown} is not an https address`;
+  if (type === 'mcpb')
+    return isBundleAddress(identifier)
+      ? undefined
+      : `${shown} is not an https address that is written as it is used`;
   const isExact = type === 'npm' ? isExactVersion(version ?? '') : isPypiVersion(version ?? '');
   if (type === 'nuget' || isExact) return undefined;
   return `version ${JSON.stringify((version ?? '').slice(0, MAX_VERSION_LENGTH))} is not one exact version`;
 }
 
-function isBundleAddress(text: string): boolean {
-  if (text.length > 2_000 || !URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return protocol === 'https:' && username === '' && password === '';
+const isBundleAddress = (text: string): boolean => text.length <= 2_000 && isPlainAddress(text);
+
+/**
+ * An https address without a user name, exactly as it is requested: a part of it that is changed or read differently on the
+ * way could match a pattern for another host or path.
+ */
+export function isPlainAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, href } = new URL(text);
+  const isAsWritten = href === text || href === `${text}/`;
+  return protocol === 'https:' && username === '' && password === '' && isAsWritten;
 }
 
 /** Negative if the left version is older. Understands semantic, date-based and Python versions. */

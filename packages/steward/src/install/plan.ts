@@ -21,7 +21,7 @@ import { planOci } from './oci.js';
 import { planPypi } from './pypi.js';
 import { RecordFault, RecordInputs } from './record-inputs.js';
 import { type InstallRefusal, isRefusal, refuse } from './refusal.js';
-import { planRemote } from './remote.js';
+import { addressOf, planRemote } from './remote.js';
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_OFFERS = 50;
@@ -74,7 +74,7 @@ function checkOffer(
   const { allow } = options.settings;
   if (!('registryType' in offer))
     return (
-      checkAllowed(allow, { ...subject, type: 'remote', name: offer.url }) ?? {
+      checkAllowed(allow, { ...subject, type: 'remote', name: addressOf(offer) }) ?? {
         kind: 'remote',
         remote: offer,
       }
@@ -103,7 +103,7 @@ function checkOffer(
 export function planInstall(record: InstallableRecord, options: PlanOptions): InstallPlan | InstallRefusal {
   const choice = choosePackage(record, options);
   if (isRefusal(choice)) return choice;
-  const identifier = choice.kind === 'remote' ? choice.remote.url : choice.package.identifier;
+  const identifier = choice.kind === 'remote' ? addressOf(choice.remote) : choice.package.identifier;
   const version = (choice.kind === 'remote' ? undefined : choice.package.version) ?? record.version;
   const found =
     choice.kind === 'remote'
@@ -158,7 +158,7 @@ function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefus
     return choice.kind === 'pypi' ? planPypi(choice.package, options) : planOci(choice.package, options);
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    const what = choice.kind === 'remote' ? choice.remote.url : choice.package.identifier;
+    const what = choice.kind === 'remote' ? addressOf(choice.remote) : choice.package.identifier;
     return refuse(
       `${what} is refused because its record ${error.message}.`,
       'Report this record to its registry.',
