@@ -49,6 +49,8 @@ export interface PlanOptions {
     | undefined;
   /** Whether the registry has verified who owns the namespace of the record. */
   readonly verified?: boolean | undefined;
+  /** Whether the registry says that the record is deprecated. */
+  readonly isDeprecated?: boolean | undefined;
   /** A better known name that this one resembles. */
   readonly similarTo?: string | undefined;
   readonly advisories?: readonly Advisory[] | undefined;

@@ -167,11 +167,12 @@ function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefus
 }
 
 function commonWarnings(record: InstallableRecord, options: PlanOptions): string[] {
-  const { facts, verified, similarTo } = options;
+  const { facts, verified, similarTo, isDeprecated = false } = options;
   const namespace = record.name.split('/')[0] ?? '';
   return [
     ...(verified === true ? [] : [`nobody has verified who owns the namespace ${namespace}`]),
     ...(similarTo === undefined ? [] : [`the name resembles that of ${similarTo}, which is better known`]),
+    ...(isDeprecated ? ['the registry says that the server is deprecated'] : []),
     ...(facts?.hasInstallScripts === true
       ? ['the package has install scripts, which are not run; it may not work without them']
       : []),

@@ -21,9 +21,15 @@ export interface Candidate {
   readonly missing: readonly string[];
   /** Its namespace is that of its domain or of the owner of its source. */
   readonly verified: boolean;
+  /** The name of a better known server that it resembles. */
+  readonly similarTo?: string;
 }
 
 /** The records of all sources, prepared for searching. */
+export interface RecordSignals extends Pick<Candidate, 'verified' | 'similarTo'> {
+  readonly isDeprecated: boolean;
+}
+
 export interface RankedRecords {
   readonly index: SearchIndex;
   readonly findSimilar: FindSimilar;
@@ -110,6 +116,17 @@ function toCandidate(match: Match, findSimilar: FindSimilar, { machine, now }: R
     reasons: signals.map(({ reason }) => reason),
     missing,
     verified: verification !== undefined,
+    ...(similar !== undefined && { similarTo: similar }),
+  };
+}
+
+/** What a person should know of exactly this record, whether or not a search finds it. */
+export function judgeRecord({ findSimilar }: RankedRecords, record: ServerRecord): RecordSignals {
+  const similarTo = findSimilar(record);
+  return {
+    verified: verificationOf(record) !== undefined,
+    isDeprecated: record.status === 'deprecated',
+    ...(similarTo !== undefined && { similarTo }),
   };
 }
 

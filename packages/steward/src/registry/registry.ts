@@ -2,7 +2,14 @@
 import { TurnbuckleError } from 'turnbuckle';
 import { abortReason, type GuardedFetch, pause, untilAborted } from 'turnbuckle/host';
 import { inspectMachine, type Machine } from './machine.js';
-import { type Candidate, prepareRecords, type RankedRecords, rank } from './ranking.js';
+import {
+  type Candidate,
+  judgeRecord,
+  prepareRecords,
+  type RankedRecords,
+  type RecordSignals,
+  rank,
+} from './ranking.js';
 import type { RegistryContents } from './record-cache.js';
 import type { RecordSource, SourceRead } from './record-source.js';
 import { createRegistryClient } from './registry-client.js';
@@ -55,6 +62,8 @@ export interface Registry {
   search(purpose: string, options?: SearchOptions): Promise<Candidate[]>;
   /** The exact record; without a version the newest. Undefined if no source has it. */
   get(name: string, version?: string, signal?: AbortSignal): Promise<ServerRecord | undefined>;
+  /** What is known of exactly this record. Rejects like a search. */
+  judge(record: ServerRecord, signal?: AbortSignal): Promise<RecordSignals>;
   status(): readonly SourceStatus[];
 }
 
@@ -98,6 +107,10 @@ export function createRegistry(options: RegistryOptions): Registry {
       return untilAborted(work, signal, abortReason);
     },
     get: (name, version, signal) => find(sources, { name, version }, signal),
+    judge: async (record, signal) => {
+      const contents = await readAll(signal);
+      return judgeRecord(await untilAborted(() => prepare(contents), signal, abortReason), record);
+    },
     status: () => sources.flatMap(({ name }) => statuses.get(name) ?? []),
   };
 }

@@ -65,7 +65,7 @@ const plan: Step<WorkServices> = {
     const { servers } = await readConfiguration(services);
     const serverName = chooseServerName(params.serverName, found.record.name, (name) => servers.has(name));
     progress(50, `Reading what is published about ${found.record.name}.`);
-    const { record, alternatives, verified, similarTo, package: exact } = found;
+    const { record, alternatives, verified, isDeprecated, similarTo, package: exact } = found;
     const planned = await prepareInstall(record, {
       ...options,
       serverName,
@@ -74,6 +74,7 @@ const plan: Step<WorkServices> = {
       npm,
       signal,
       verified,
+      isDeprecated,
       ...(similarTo !== undefined && { similarTo }),
       ...(exact !== undefined && { package: exact }),
       ...(params.values !== undefined && { values: params.values }),

@@ -13,6 +13,8 @@ import type { WorkServices } from './services.js';
 export interface FoundRecord {
   readonly record: InstallableRecord;
   readonly verified: boolean;
+  /** By its registry. */
+  readonly isDeprecated: boolean;
   readonly similarTo?: string;
   readonly package?: PlanOptions['package'];
   /** Why a model chose it: untrusted text. */
@@ -31,7 +33,6 @@ type AddParams = RequestParams<'add_server'>;
 
 const MAX_CANDIDATES = 20;
 const MAX_ALTERNATIVES = 5;
-const SIMILAR = /similar to ["“]?([^\s"”]+)/;
 
 /** Rejects with TOOL_UNKNOWN if nothing fits, or with the reason why what fits must not be installed. */
 export async function findRecord(
@@ -59,24 +60,22 @@ async function findByName(
     throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server "${name}".`, {
       hint: 'Search for servers by what they do: turnbuckle search <purpose>',
     });
-  // Only a search knows what it resembles, and whether its namespace is verified.
-  const found = await registry.search(name, { limit: MAX_CANDIDATES, signal });
-  const candidate = found.find((one) => one.record.name === name);
-  return { ...toFound(record, params), ...signalsOf(candidate) };
+  return { ...toFound(record, params), ...(await registry.judge(record, signal)) };
 }
 
 /** Nothing is chosen for good here: a person sees exactly what would be installed, and the alternatives. */
 function chooseCandidate(candidates: readonly Candidate[], words: string, plan: PlanOptions): FoundRecord {
   const refusals: InstallRefusal[] = [];
   for (const candidate of candidates) {
-    const { record, verified } = candidate;
+    const { record, verified, similarTo } = candidate;
     const choice = choosePackage(record, { ...plan, verified });
     if (isRefusal(choice)) {
       refusals.push(choice);
       continue;
     }
     const others = candidates.filter((one) => one !== candidate).slice(0, MAX_ALTERNATIVES);
-    return { record, ...signalsOf(candidate), alternatives: others.map(toShownCandidate) };
+    const signals = { verified, isDeprecated: false, ...(similarTo !== undefined && { similarTo }) };
+    return { record, ...signals, alternatives: others.map(toShownCandidate) };
   }
   const [first] = refusals;
   if (first !== undefined)
@@ -92,16 +91,10 @@ function chooseCandidate(candidates: readonly Candidate[], words: string, plan: 
   });
 }
 
-function signalsOf(candidate: Candidate | undefined): Pick<FoundRecord, 'verified' | 'similarTo'> {
-  const similar = candidate?.reasons
-    .map((reason) => SIMILAR.exec(reason)?.[1])
-    .find((name) => name !== undefined);
-  return { verified: candidate?.verified === true, ...(similar !== undefined && { similarTo: similar }) };
-}
-
 const toFound = (record: InstallableRecord, { package: exact }: AddParams): FoundRecord => ({
   record,
   verified: false,
+  isDeprecated: false,
   alternatives: [],
   ...(exact !== undefined && { package: exact as NonNullable<PlanOptions['package']> }),
 });
