@@ -219,7 +219,10 @@ const configure: Step<WorkServices> = {
     const { entry, directory, packageHash } = required(context, 'installed');
     const { servers } = await readConfiguration(services);
     // A worker may have been ended after it had written the entry.
-    const isWritten = JSON.stringify(servers.get(serverName)?.entry) === JSON.stringify(entry);
+    const present = servers.get(serverName)?.entry;
+    const isWritten = JSON.stringify(present) === JSON.stringify(entry);
+    // Nothing of that server may change, not even its pins.
+    if (present !== undefined && !isWritten) throw nameTaken(serverName);
     if (!isWritten && directory !== undefined) await requireUnchanged(serverName, directory, packageHash);
     // Before its tools can be called: what the server shows from then on is compared with what was tested.
     if (!isWritten && services.work.pins !== 'off') {
@@ -248,6 +251,16 @@ const configure: Step<WorkServices> = {
     await unpinTestedTools({ stateDir, server: serverName });
   },
 };
+
+const nameTaken = (server: string): TurnbuckleError =>
+  new TurnbuckleError(
+    'NAME_TAKEN',
+    `Server "${server}" was not added: meanwhile, another one has this name.`,
+    {
+      server,
+      hint: 'Send the request again with another "serverName".',
+    },
+  );
 
 /** A person may have taken days to answer since it was installed and tested. */
 async function requireUnchanged(server: string, directory: string, packageHash: string): Promise<void> {
