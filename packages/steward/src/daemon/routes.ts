@@ -191,7 +191,7 @@ function sortValues(
 /** After the answer was accepted: only one of several answers stores something. The worker waits for it. */
 async function storeSecrets(
   steward: StewardHost,
-  { requestId }: InstallApproval,
+  { id, requestId }: InstallApproval,
   { secrets, vault }: Pick<SortedValues, 'secrets'> & { readonly vault: Pick<Vault, 'set' | 'delete'> },
 ): Promise<void> {
   try {
@@ -200,9 +200,11 @@ async function storeSecrets(
     await steward.queue.cancelRequest(requestId, 'its secrets could not be stored in the vault');
     throw error;
   }
-  // Cancelled meanwhile: the undo may have looked before they were stored.
-  if (secrets.length > 0 && (await steward.queue.isUndone(requestId)))
-    for (const [key] of secrets) await vault.delete(key);
+  if (secrets.length === 0) return;
+  // Cancelled, or asked again under another id, meanwhile: who deletes them may have looked before they were stored.
+  const isOver =
+    (await steward.queue.isUndone(requestId)) || (await steward.queue.approval(id)) === undefined;
+  if (isOver) for (const [key] of secrets) await vault.delete(key);
 }
 
 const fieldFault = (id: string, why: string): TurnbuckleError =>

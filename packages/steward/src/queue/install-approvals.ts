@@ -100,6 +100,19 @@ export class InstallApprovals {
     });
   }
 
+  /** Asks again after a yes that cannot be used, with a new id: nobody takes it for the question of before. */
+  askAgain({ requestId, step, subject, fields, now, expiresAt }: InstallQuestion): void {
+    const shown = boundedJson(subject, 'What the install approval would show', MAX_PART_LENGTH);
+    const inputs = boundedJson(fields, 'The list of fields of the install approval', MAX_PART_LENGTH);
+    this.#database
+      .prepare(
+        `UPDATE install_approvals SET id = ?, subject = ?, fields = ?, created_at = ?, expires_at = ?,
+           answer = NULL, answered_by = NULL, answered_at = NULL, "values" = NULL, secrets = NULL
+         WHERE request_id = ? AND step = ? AND answer = 'yes'`,
+      )
+      .run(randomUUID(), shown, inputs, now, expiresAt, requestId, step);
+  }
+
   /** Once, and before it expires: otherwise ARGUMENTS_INVALID. The request goes on with the answer. */
   answer(id: string, { answer, answeredBy, values, secrets, now }: InstallReply): InstallApproval {
     const kept = values === undefined ? null : boundedJson(values, 'The list of values');

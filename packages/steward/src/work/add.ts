@@ -17,7 +17,7 @@ import { askedFields, expandAll, grantedBy } from './addition/field-answers.js';
 import { forgetSecrets, newSecretScope, secretNamesOf, waitForSecrets } from './addition/own-secrets.js';
 import { uninstallUnused } from './addition/package-use.js';
 import { chooseServerName } from './addition/server-name.js';
-import { askPerson } from './ask.js';
+import { askPerson, askPersonAgain, type Question } from './ask.js';
 import type { ShownCandidate } from './candidates.js';
 import { readConfiguration } from './configured-server.js';
 import { findRecord } from './find-record.js';
@@ -84,6 +84,8 @@ const plan: Step<WorkServices> = {
   },
 };
 
+const SECRETS_LOST = 'the secrets of the first answer were lost when the daemon ended: give them again';
+
 const approve: Step<WorkServices> = {
   name: 'approve',
   run: async (context) => {
@@ -91,7 +93,7 @@ const approve: Step<WorkServices> = {
     const { serverName, identifier, version, integrity, shown } = planned;
     const { alternatives, modelReason } = dataOf(context);
     const { values: given = {} } = context.request.params as RequestParams<'add_server'>;
-    const approval = askPerson(context, {
+    const question: Question = {
       step: 'approve',
       subject: {
         action: 'install',
@@ -106,18 +108,21 @@ const approve: Step<WorkServices> = {
         warnings: shown.warnings,
       },
       fields: askedFields(planned, given),
-    });
+    };
+    const approval = askPerson(context, question);
     if (approval === undefined) return { waitFor: 'approval' };
+    const { services, signal } = context;
+    if (!(await waitForSecrets(planned.inputs, approval, { ...services, signal }))) {
+      askPersonAgain(context, question, SECRETS_LOST);
+      return { waitFor: 'approval' };
+    }
     const { secrets = [] } = approval;
-    const { vault } = context.services;
-    await waitForSecrets(planned.inputs, secrets, { vault, signal: context.signal, server: serverName });
     const filled = { ...given, ...approval.values };
     return {
       data: {
-        values:
-          planned.server.type === 'stdio' ? expandAll(planned.inputs, filled, context.services) : filled,
+        values: planned.server.type === 'stdio' ? expandAll(planned.inputs, filled, services) : filled,
         secrets,
-        granted: await grantedBy(planned, approval.values ?? {}, context.services),
+        granted: await grantedBy(planned, approval.values ?? {}, services),
       },
     };
   },

@@ -55,13 +55,7 @@ export function askPerson(
   { request, services }: Context,
   { step, subject, fields = [] }: Question,
 ): InstallApproval | undefined {
-  const { requestedBy } = request;
-  const asked = services.approvals.ask({
-    step,
-    subject: { ...subject, ...(requestedBy !== undefined && { requestedBy }) },
-    fields,
-    expiresAt: services.now() + services.work.approvalMs,
-  });
+  const asked = services.approvals.ask(toInstallQuestion({ request, services }, { step, subject, fields }));
   if (asked.answer === undefined) return undefined;
   if (asked.answer === 'yes') return asked;
   throw new TurnbuckleError(
@@ -69,4 +63,20 @@ export function askPerson(
     `${subject.summary} was not approved (${asked.answer}${asked.answeredBy === undefined ? '' : ` by ${asked.answeredBy}`}).`,
     { server: subject.server, hint: 'Nothing was changed. Send another request if you need something else.' },
   );
+}
+
+/** The same question again, with another warning: the yes to it cannot be used. */
+export function askPersonAgain(context: Context, { subject, ...question }: Question, warning: string): void {
+  const warned = { ...subject, warnings: [warning, ...subject.warnings] };
+  context.services.approvals.askAgain(toInstallQuestion(context, { ...question, subject: warned }));
+}
+
+function toInstallQuestion({ request, services }: Context, { step, subject, fields = [] }: Question) {
+  const { requestedBy } = request;
+  return {
+    step,
+    subject: { ...subject, ...(requestedBy !== undefined && { requestedBy }) },
+    fields,
+    expiresAt: services.now() + services.work.approvalMs,
+  };
 }

@@ -13,6 +13,8 @@ export interface StewardServices {
   readonly approvals: {
     /** Asks once for each step: a step that runs again gets the same question, with its answer. */
     ask(question: Omit<InstallQuestion, 'requestId' | 'now'>): InstallApproval;
+    /** Asks again after a yes that cannot be used. */
+    askAgain(question: Omit<InstallQuestion, 'requestId' | 'now'>): void;
   };
 }
 

@@ -49,7 +49,10 @@ async function main(settings: WorkerSettings): Promise<void> {
     ...base,
     ...added,
     dataOfOthers: (kind) => queue.dataOfOthers(requestId, kind),
-    approvals: { ask: (question) => approvals.ask({ ...question, requestId, now: Date.now() }) },
+    approvals: {
+      ask: (question) => approvals.ask({ ...question, requestId, now: Date.now() }),
+      askAgain: (question) => approvals.askAgain({ ...question, requestId, now: Date.now() }),
+    },
   });
   // A daemon that was killed with its workers could not: what still runs would write into the files of repeated steps.
   await new ProcessTable().endOrphans();

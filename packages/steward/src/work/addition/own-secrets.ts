@@ -4,44 +4,43 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TurnbuckleError } from 'turnbuckle';
 import { secretKey } from 'turnbuckle/host';
 import type { InputField } from '../../install/entry-template.js';
+import type { InstallApproval } from '../../queue/install-approvals.js';
 import { readConfiguration } from '../configured-server.js';
 import type { WorkServices } from '../services.js';
 
 const WAIT_MS = 30_000;
+/** Also if the answer seems to be older, since clocks can be set. */
+const LEAST_WAIT_MS = 2_000;
 const LOOK_MS = 50;
 const OWN_SECRET = /\$\{secret:([^}]+\.steward-[0-9a-f]{12})\}/g;
 
 /** For the names of the secrets of one addition. */
 export const newSecretScope = (): string => `steward-${randomBytes(6).toString('hex')}`;
 
-/** The daemon stores them after it has accepted the answer. */
+/**
+ * The daemon stores them after it has accepted the answer. False: it has not, and nobody will any more. What was stored of
+ * them is deleted then.
+ */
 export async function waitForSecrets(
   inputs: readonly InputField[],
-  fields: readonly string[],
-  {
-    vault,
-    signal,
-    server,
-  }: Pick<WorkServices, 'vault'> & { readonly signal: AbortSignal; readonly server: string },
-): Promise<void> {
-  const names = secretNamesOf(inputs.filter(({ name }) => fields.includes(name)));
-  const until = performance.now() + WAIT_MS;
+  { secrets = [], answeredAt = 0 }: Pick<InstallApproval, 'secrets' | 'answeredAt'>,
+  services: Pick<WorkServices, 'vault' | 'work' | 'environment' | 'now'> & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { vault, signal, now } = services;
+  const names = secretNamesOf(inputs.filter(({ name }) => secrets.includes(name)));
+  const leftMs = Math.min(Math.max(answeredAt + WAIT_MS - now(), LEAST_WAIT_MS), WAIT_MS);
+  const until = performance.now() + leftMs;
   for (const name of names)
     while ((await vault.get(secretKey(name))) === undefined) {
-      if (performance.now() > until)
-        throw new TurnbuckleError(
-          'SECRETS_UNAVAILABLE',
-          `The secrets for server "${server}" were not stored.`,
-          {
-            server,
-            hint: 'Nothing was installed. Send the request again.',
-          },
-        );
+      if (performance.now() > until) {
+        await forgetSecrets(secretNamesOf(inputs), services);
+        return false;
+      }
       await pause(LOOK_MS, undefined, { signal });
     }
+  return true;
 }
 
 export const secretNamesOf = (inputs: readonly InputField[]): string[] =>
