@@ -332,6 +332,7 @@ export class Discovery {
 
   #toItems(server: string, kind: Exclude<ListKind, 'tools'>, listing: Listing): CatalogItem[] {
     const field = LIST_SPECS[kind].name;
+    const keys = new Set<string>();
     return listing.items.flatMap((item, index) => {
       if (item instanceof TooLarge) {
         this.#emitDropped(server, item.label ?? entryLabel(index), item.reason);
@@ -340,13 +341,12 @@ export class Discovery {
       const isDeep = item instanceof TooDeep;
       const entry = isDeep ? item.entry : item;
       const key = isRecord(entry) ? entry[field] : undefined;
-      if (!isDeep && isRecord(entry) && typeof key === 'string' && key !== '')
+      const fault = isDeep ? TOO_DEEP : findKeyFault(key, { field, keys });
+      if (fault === undefined && isRecord(entry) && typeof key === 'string') {
+        keys.add(key);
         return [{ server, key, definition: entry, flags: [] }];
-      this.#emitDropped(
-        server,
-        labelOf(entry) ?? entryLabel(index),
-        isDeep ? TOO_DEEP : `it has no ${field}`,
-      );
+      }
+      this.#emitDropped(server, labelOf(entry) ?? entryLabel(index), fault ?? TOO_DEEP);
       return [];
     });
   }
@@ -374,3 +374,13 @@ function describeLeftOut({ items, truncated }: Listing, taken: number): string |
 }
 
 const entryLabel = (index: number): string => `entry ${index + 1}`;
+
+/** Why an item cannot be named by the value of this field; `keys` are those of the items before it. */
+function findKeyFault(
+  key: unknown,
+  { field, keys }: { readonly field: string; readonly keys: ReadonlySet<string> },
+): string | undefined {
+  if (typeof key !== 'string' || key === '') return `it has no ${field}`;
+  if (/\p{Cs}/u.test(key)) return `its ${field} has half of a character`;
+  return keys.has(key) ? `duplicate ${field}` : undefined;
+}
