@@ -3,7 +3,7 @@
  * (letters, digits, `_`, `-`, at most 64, starting with a letter or `_`); and it is unique. A pair whose plain form
  * would be invalid, too long or ambiguous gets a shortened form that ends in a hash of the pair.
  */
-import { fnv64 } from './fnv64.js';
+import { nameHash } from './name-hash.js';
 
 export type NamingPreset = 'mcp__server__tool' | 'mcp_server_tool' | 'server_tool';
 
@@ -46,7 +46,7 @@ export function toHashedName(preset: NamingPreset, { server, tool }: ToolIdentit
   const start = /^[A-Za-z_]/.test(readable)
     ? readable
     : `t${readable}`.slice(0, MAX_NAME_LENGTH - HASH_LENGTH);
-  return `${start}_x${fnv64(JSON.stringify([server, tool]))}`;
+  return `${start}_x${nameHash(JSON.stringify([server, tool]))}`;
 }
 
 /** Server and tool of a plain name; undefined for a hashed one, which only the catalog can resolve. */
@@ -64,6 +64,21 @@ export function parseToolName(preset: NamingPreset, name: string): ToolIdentity 
 export function isReservedName(preset: NamingPreset, name: string): boolean {
   const { prefix } = FORMS[preset];
   return (prefix !== '' && name.startsWith(prefix)) || HASHED.test(name);
+}
+
+/** The name of a prompt behind a gateway: unique like that of a tool, but of any length and any characters. */
+export function toPromptName({
+  server,
+  prompt,
+}: {
+  readonly server: string;
+  readonly prompt: string;
+}): string {
+  const { separator } = FORMS.server_tool;
+  const plain = `${server}${separator}${prompt}`;
+  return server.includes(separator) || HASHED.test(plain)
+    ? toHashedName('server_tool', { server, tool: prompt })
+    : plain;
 }
 
 /** The display name: `server:tool`. */

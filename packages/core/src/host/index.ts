@@ -20,6 +20,7 @@ export { NativeResults } from '../calls/native-results.js';
 export type { CatalogItem } from '../catalog/catalog.js';
 export { collectText, FLAGS, type Flag, scanDefinition } from '../catalog/flags.js';
 export { type MentionableTool, MentionIndex } from '../catalog/mentions.js';
+export { toPromptName } from '../catalog/names.js';
 export { SchemaChecks } from '../catalog/schemas/schema-checks.js';
 export { findLimitFault } from '../catalog/schemas/schema-limits.js';
 export { hasOwnSignIn } from '../config/credentials.js';
@@ -86,7 +87,7 @@ export {
 } from '../json/lossless-json.js';
 export { parseJson } from '../json/parse-json.js';
 export { parseLarge } from '../json/parse-large.js';
-export { inSlices, LARGE_TEXT_LENGTH, mapSteps, type Steps } from '../json/slices.js';
+export { inSlices, LARGE_TEXT_LENGTH, mapSteps, runToEnd, type Steps } from '../json/slices.js';
 export { truncateValue } from '../json/truncate-value.js';
 export { firstKeys, wideMemberCount } from '../json/wide-objects.js';
 export { writeInSlices } from '../json/write-large.js';
