@@ -1,6 +1,13 @@
 /** The lists of a view as a caller may see them: their text, and which server each item belongs to. */
 import type { Caller, CatalogTool, Runtime } from 'turnbuckle';
-import { type CatalogItem, isRecord, type Steps, scanHeaderParameters, writeJson } from 'turnbuckle/host';
+import {
+  type CatalogItem,
+  isRecord,
+  type Steps,
+  scanHeaderParameters,
+  toPromptName,
+  writeJson,
+} from 'turnbuckle/host';
 import { toShareableText } from '../http/response-text.js';
 import type { ListCacheCounts } from '../metrics/list-metrics.js';
 import { DerivedCache } from './derived-cache.js';
@@ -211,16 +218,10 @@ export class ListCache {
     return this.#named.get(items, () => this.#nameSteps(kind, items));
   }
 
-  /** Of several items with the same name, all but the first get their server's name. */
   *#nameSteps(kind: 'prompts' | 'resources', items: Items): Steps<Names> {
+    const full = kind === 'resources' ? fullAddress : fullPromptName;
     const isPlain = kind === 'resources' || this.#view.options.names === 'plain';
-    const names = new Map<string, CatalogItem>();
-    for (const item of items) {
-      const name = isPlain ? item.key : `${item.server}_${item.key}`;
-      names.set(names.has(name) ? disambiguate(kind, item) : name, item);
-      yield;
-    }
-    return names;
+    return yield* this.#view.nameItems(items, { preferred: isPlain ? ({ key }) => key : full, full });
   }
 
   /** Servers that start with the daemon are in the first list, if they connect in time. */
@@ -233,10 +234,10 @@ export class ListCache {
   }
 }
 
-const disambiguate = (kind: 'prompts' | 'resources', { server, key }: CatalogItem): string =>
-  kind === 'resources'
-    ? `turnbuckle://${encodeURIComponent(server)}/${encodeURIComponent(key)}`
-    : `${server}__${key}`;
+const fullAddress = ({ server, key }: CatalogItem): string =>
+  `turnbuckle://${encodeURIComponent(server)}/${encodeURIComponent(key)}`;
+
+const fullPromptName = ({ server, key }: CatalogItem): string => toPromptName({ server, prompt: key });
 
 /** A definition that cannot be serialized, such as a cyclic one of the host, does not affect the others. */
 function* listSteps(items: readonly Params[]): Steps<string | Buffer> {

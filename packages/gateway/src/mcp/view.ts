@@ -3,7 +3,7 @@
  * behind a name that a client uses, in constant time.
  */
 import type { Caller, CatalogTool, Rule, Runtime } from 'turnbuckle';
-import { callerKey, copyRawNumbers, isWithinLimits } from 'turnbuckle/host';
+import { callerKey, copyRawNumbers, isWithinLimits, runToEnd, type Steps } from 'turnbuckle/host';
 import type { Params } from './protocol/protocol.js';
 
 export interface ViewOptions {
@@ -94,8 +94,8 @@ export class View {
     this.#namesFor.clear();
     const tools = listed.filter((tool) => this.#has(tool));
     const isPlain = this.options.names === 'plain';
-    this.#hasDuplicateNames = isPlain && new Set(tools.map(({ tool }) => tool)).size < tools.length;
-    this.#names = nameTools(tools, isPlain);
+    this.#names = this.#nameTools(tools);
+    this.#hasDuplicateNames = isPlain && [...this.#names.exposed].some(([{ tool }, name]) => name !== tool);
     return this.#names;
   }
 
@@ -106,10 +106,43 @@ export class View {
     const known = this.#namesFor.get(key);
     if (known !== undefined) return known;
     const seen = this.#runtime.toolsForAgent(caller).filter((tool) => this.#has(tool));
-    const names = nameTools(seen, true);
+    const names = this.#nameTools(seen);
     if (this.#namesFor.size >= MAX_CACHED_CALLERS) this.#namesFor.clear();
     this.#namesFor.set(key, names);
     return names;
+  }
+
+  #nameTools(tools: readonly CatalogTool[]): Names {
+    const isPlain = this.options.names === 'plain';
+    const named = this.nameItems(tools, {
+      preferred: ({ tool, name }) => (isPlain ? tool : name),
+      full: ({ name }) => name,
+    });
+    const found = runToEnd(named);
+    return { tools: found, exposed: new Map([...found].map(([name, tool]) => [tool, name])) };
+  }
+
+  /**
+   * Names that each belong to one item. A name that several items prefer goes to the one whose server this view names first,
+   * unless it is the full name of another item.
+   */
+  *nameItems<Item extends { readonly server: string }>(
+    items: readonly Item[],
+    { preferred, full }: ItemNames<Item>,
+  ): Steps<ReadonlyMap<string, Item>> {
+    const fullNames = new Set<string>();
+    for (const item of items) {
+      fullNames.add(full(item));
+      yield;
+    }
+    const named = new Map<string, Item>();
+    for (const item of inServerOrder(items, this.options.servers)) {
+      const name = preferred(item);
+      const isFree = !named.has(name) && (!fullNames.has(name) || full(item) === name);
+      named.set(isFree ? name : full(item), item);
+      yield;
+    }
+    return named;
   }
 
   #has({ server, tool, native }: CatalogTool): boolean {
@@ -123,10 +156,21 @@ interface Names {
   readonly exposed: ReadonlyMap<CatalogTool, string>;
 }
 
-function nameTools(tools: readonly CatalogTool[], isPlain: boolean): Names {
-  const found = new Map<string, CatalogTool>();
-  for (const tool of tools) found.set(isPlain && !found.has(tool.tool) ? tool.tool : tool.name, tool);
-  return { tools: found, exposed: new Map([...found].map(([name, tool]) => [tool, name])) };
+interface ItemNames<Item> {
+  readonly preferred: (item: Item) => string;
+  /** No other item has it. */
+  readonly full: (item: Item) => string;
+}
+
+/** In the order in which the view names the servers; for each server, and without such an order, as listed. */
+function inServerOrder<Item extends { readonly server: string }>(
+  items: readonly Item[],
+  servers: readonly string[] | undefined,
+): readonly Item[] {
+  if (servers === undefined) return items;
+  const places = new Map(servers.map((server, place) => [server, place]));
+  const placeOf = ({ server }: Item): number => places.get(server) ?? servers.length;
+  return [...items].sort((left, right) => placeOf(left) - placeOf(right));
 }
 
 function limitsOf({ servers, tools, resourceTools, capabilities, rules }: ViewOptions): Caller['limits'] {
