@@ -13,7 +13,7 @@ import {
   RpcError,
   resultText,
 } from './protocol/protocol.js';
-import type { ViewContext } from './view-context.js';
+import { callerInView, type ViewContext } from './view-context.js';
 
 const MAX_RESOURCES = 1_000;
 const FILTERS: Readonly<Record<string, ChangeKind>> = {
@@ -38,7 +38,8 @@ export async function serveSubscriptionsListen(
     .slice(0, MAX_RESOURCES);
   const callerNow = (): Caller => {
     if (signal?.aborted === true) throw new RpcError(CODES.invalidRequest, 'The client disconnected');
-    return caller;
+    // The view may change while the stream is open.
+    return callerInView(viewContext, caller);
   };
   const watched: string[] = [];
   const ends: Array<() => unknown> = [];

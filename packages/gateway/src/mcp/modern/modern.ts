@@ -59,11 +59,7 @@ async function serve(
   const { id, method } = message;
   if (LEGACY_ONLY_METHODS.has(method))
     throw new RpcError(CODES.unknownMethod, `Method not found: ${method}`, { http: 404 });
-  if (method === 'subscriptions/listen')
-    return serveSubscriptionsListen(viewContext, {
-      ...request,
-      caller: callerInView(viewContext, request.caller),
-    });
+  if (method === 'subscriptions/listen') return serveSubscriptionsListen(viewContext, request);
   const result =
     method === 'server/discover'
       ? discover(viewContext, callerInView(viewContext, request.caller))

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { ServerRequestAnswers } from 'turnbuckle';
+import type { Caller, ServerRequestAnswers } from 'turnbuckle';
 import { Cancellation, type CancelSignal, type ClientResponder, identityOf, isRecord } from 'turnbuckle/host';
 import { isWithinFairShare } from '../../http/limits/fair-share.js';
 import { SharedText } from '../../http/response-text.js';
@@ -82,7 +82,7 @@ export class ParkedCalls {
     // Check now: another request may have resumed it while this one was processed.
     const call = this.#calls.get(state);
     const isSame = print !== undefined && call?.matches(print) === true;
-    if (!isSame || !(call.hasRightsOf(request.caller) || mayStillCall(request)))
+    if (!isSame || !(call.isWithinRightsOf(request.caller) || mayStillCall(request)))
       return refuse(request, new RpcError(CODES.invalidParams, 'Unknown or expired requestState'));
     call.answer(isRecord(inputResponses) ? inputResponses : {});
     return call.next(request.signal);
@@ -152,6 +152,7 @@ interface ParkedCallOptions {
 class ParkedCall {
   readonly identity: string;
   readonly #capabilities: readonly string[];
+  readonly #limits: Caller['limits'];
   /** The size of the result that waits for its client. */
   keptSize = 0;
   /** Kept until its fingerprint is computed: it may be large, and could stay long after its call has ended. */
@@ -171,6 +172,7 @@ class ParkedCall {
   constructor(request: DispatcherRequest, options: ParkedCallOptions) {
     this.identity = identityOf(request.caller);
     this.#capabilities = request.caller.capabilities;
+    this.#limits = request.caller.limits;
     this.#request = request;
     this.#options = options;
   }
@@ -180,9 +182,9 @@ class ParkedCall {
     return this.#hasEnded ? 0 : (this.#fingerprint?.weight ?? 0);
   }
 
-  /** Whether the caller has all capabilities that the call was started with. */
-  hasRightsOf({ capabilities }: DispatcherRequest['caller']): boolean {
-    return this.#capabilities.every((word) => capabilities.includes(word));
+  /** Whether the caller has all rights that the call was started with: its view may have changed, too. */
+  isWithinRightsOf({ capabilities, limits }: DispatcherRequest['caller']): boolean {
+    return limits === this.#limits && this.#capabilities.every((word) => capabilities.includes(word));
   }
 
   matches({ hash }: Fingerprint): boolean {
