@@ -176,7 +176,7 @@ export class InlineServers {
 /** Names its host or program, and is unique for each endpoint. */
 function nameOf({ url = '', command }: InlineEndpoint, config: ServerInput): string {
   const where = command === undefined ? (URL.canParse(url) ? new URL(url).host : '') : basename(command);
-  const hash = createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 16);
+  const hash = createHash('sha256').update(JSON.stringify(config)).digest('hex').slice(0, 32);
   return `inline-${where.replaceAll(/[^\w.-]+/g, '-').slice(0, 64)}-${hash}`;
 }
 

@@ -30,7 +30,7 @@ describe('a server that is given in a request', () => {
     expect(await call()).toMatchObject({ status: 200, body: { success: true } });
     const { calls } = JSON.parse(await read('/api/calls'));
     expect(calls).toMatchObject([{ tool: 'echo', outcome: 'ok' }]);
-    expect(calls[0].server).toMatch(/^inline-127\.0\.0\.1-\d+-[0-9a-f]{16}$/);
+    expect(calls[0].server).toMatch(/^inline-127\.0\.0\.1-\d+-[0-9a-f]{32}$/);
     const metrics = await read('/metrics');
     expect(metrics).toContain('mcp_calls_total{tool_name="inline_echo",status="success"} 1');
     // Not in a label; the value of a metric may contain these digits by chance.
