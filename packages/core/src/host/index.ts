@@ -94,6 +94,7 @@ export { writeInSlices } from '../json/write-large.js';
 export { callerKey, identityOf, isWithinLimits, possibleMeanings } from '../policy/capabilities.js';
 export { foldKey } from '../policy/similar-keys.js';
 export { redactConfig } from '../redaction/redact-config.js';
+export { redactShapes } from '../redaction/redact-shapes.js';
 export { createRedactor, type Redactor } from '../redaction/redactor.js';
 export { findSecretShape } from '../redaction/secret-shapes.js';
 export { writtenSecretsOf } from '../redaction/secret-values.js';

@@ -2,7 +2,7 @@
 import type { Row, Value, WorkDatabase } from '@turnbuckle/store';
 import type { RequestError } from '../requests/request-status.js';
 import { addMessages } from './ledger.js';
-import { changeRequest, errorJson, finishedAs } from './request-table.js';
+import { changeRequest, closeRequest, errorJson, finishedAs } from './request-table.js';
 
 /** A request during which so many workers ended fails; its steps are undone, if that ends no more workers. */
 const MAX_LOSSES = 5;
@@ -46,6 +46,7 @@ function endIfHopeless(database: WorkDatabase, row: Row, now: number): void {
   else if (losses >= MAX_LOSSES_WITH_UNDO) {
     const changes = { ...finishedAs('failed', now), message: error.message, error: errorJson(error) };
     changeRequest(database, id, changes);
+    closeRequest(database, id, now);
     const message = { type: 'error', data: { state: 'failed', error } } as const;
     addMessages(database, { requestId: id, at: now }, [message]);
   }

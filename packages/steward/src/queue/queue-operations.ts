@@ -5,6 +5,7 @@ import { toTurnbuckleError } from 'turnbuckle/host';
 import type { StewardRequest } from '../requests/request.js';
 import type { RequestStatus, StewardMessage } from '../requests/request-status.js';
 import { type AgentQuestion, type AgentReport, agentReport } from './agent-report.js';
+import { emptyLog } from './erase-secrets.js';
 import {
   type ApprovalFilter,
   type ApprovalPage,
@@ -107,6 +108,7 @@ function createMaintenance(
   return (now) => {
     queue.releaseExpired(now);
     approvals.expire(now);
+    emptyLog(database);
     if (Math.abs(now - prunedAt) < PRUNE_MS) return;
     prune(database, now);
     prunedAt = now;

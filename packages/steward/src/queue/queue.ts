@@ -11,7 +11,8 @@ import type {
   StewardMessage,
 } from '../requests/request-status.js';
 import { hasActiveWork } from './agent-report.js';
-import { boundedJson, boundedLine } from './bounded-json.js';
+import { boundedJson, boundedLine, resultJson } from './bounded-json.js';
+import { keptParams } from './erase-secrets.js';
 import { FAIR_ORDER, requireRoom } from './fair-share.js';
 import {
   addEnergy,
@@ -34,6 +35,7 @@ import {
 import {
   type Changes,
   changeRequest,
+  closeRequest,
   errorJson,
   findClaimed,
   findRequest,
@@ -106,7 +108,8 @@ export class RequestQueue {
     return database.transaction(() => {
       const known = findRequest(database, request.id);
       if (known !== undefined) {
-        if (known.kind === request.type && known.params === params) return toStatus(known);
+        const stored = known.finished_at === null ? params : keptParams(params);
+        if (known.kind === request.type && known.params === stored) return toStatus(known);
         throw idTaken(request.id);
       }
       requireRoom(database, request.requestedBy);
@@ -194,7 +197,7 @@ export class RequestQueue {
       ...finishedAs('completed', recorded.now),
       progress: 100,
       message: 'Completed.',
-      result: result === undefined ? null : boundedJson(result, 'The result of the request'),
+      result: result === undefined ? null : resultJson(result),
     }));
   }
 
@@ -269,6 +272,7 @@ export class RequestQueue {
         changeRequest(database, id, { ending: 'cancel', waiting_for: null, message, losses: 0 });
       } else {
         changeRequest(database, id, { ...finishedAs('cancelled', now), message });
+        closeRequest(database, id, now);
         const told: NewMessage = { type: 'status_update', data: { state: 'cancelled', message } };
         addMessages(database, { requestId: id, at: now }, [told]);
       }
@@ -375,7 +379,7 @@ export class RequestQueue {
       const spent = Number(row.energy) + addEnergy(database, energy, now);
       const changes = toChanges(row);
       changeRequest(database, claim.id, { ...changes, energy: spent });
-      if (changes.finished_at !== undefined) withdrawApprovals(database, claim.id, now);
+      if (changes.finished_at !== undefined) closeRequest(database, claim.id, now);
       addMessages(database, { requestId: claim.id, at: now }, messages);
       return 'recorded';
     });

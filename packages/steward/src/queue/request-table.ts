@@ -2,6 +2,7 @@
 import type { Row, Value, WorkDatabase } from '@turnbuckle/store';
 import type { RequestError, RequestState } from '../requests/request-status.js';
 import { boundedJson, boundedLine } from './bounded-json.js';
+import { eraseSecrets } from './erase-secrets.js';
 import type { Claim } from './request-row.js';
 
 export type Changes = Readonly<Record<string, Value>>;
@@ -57,7 +58,12 @@ export function errorJson({ code, message, hint }: RequestError): string {
   });
 }
 
-/** Nobody has to answer for a request that has ended. */
+/** After a request has ended: nobody has to answer for it, and nothing stays of it that may be a secret. */
+export function closeRequest(database: WorkDatabase, id: string, now: number): void {
+  withdrawApprovals(database, id, now);
+  eraseSecrets(database, id);
+}
+
 export function withdrawApprovals(database: WorkDatabase, requestId: string, now: number): void {
   database
     .prepare(

@@ -1,5 +1,6 @@
 /** The tables of the steward, as steps that each bring them one version further. Steps are never changed, only added. */
 import { openWorkDatabase, type WorkDatabase } from '@turnbuckle/store';
+import { emptyLog } from './erase-secrets.js';
 
 const QUEUE_STEPS: readonly string[] = [
   `
@@ -72,8 +73,32 @@ const QUEUE_STEPS: readonly string[] = [
   ALTER TABLE steward_requests ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;  -- of all claims, the number of its last one
   CREATE INDEX steward_requests_turn ON steward_requests (coalesce(requested_by, ''), turn);
   `,
+  // From here on, what may be a secret is erased when a request ends.
+  `
+  UPDATE steward_requests SET params = '{}', data = '{}' WHERE finished_at IS NOT NULL;
+  UPDATE install_approvals SET "values" = NULL
+    WHERE request_id IN (SELECT id FROM steward_requests WHERE finished_at IS NOT NULL);
+  INSERT OR REPLACE INTO steward_settings (name, value) VALUES ('erased', '');
+  `,
 ];
 
 /** Opens the file with the tables of the steward. It blocks the thread that uses it: never the loop of the daemon. */
-export const openStewardDatabase = (file: string): Promise<WorkDatabase> =>
-  openWorkDatabase({ file, part: 'steward', steps: QUEUE_STEPS });
+export async function openStewardDatabase(file: string): Promise<WorkDatabase> {
+  const database = await openWorkDatabase({ file, part: 'steward', steps: QUEUE_STEPS });
+  return {
+    ...database,
+    close: () => {
+      // A command may have ended a request while no daemon runs.
+      emptyLogIfPossible(database);
+      database.close();
+    },
+  };
+}
+
+function emptyLogIfPossible(database: WorkDatabase): void {
+  try {
+    emptyLog(database);
+  } catch {
+    // Busy: whoever opens it next does it.
+  }
+}

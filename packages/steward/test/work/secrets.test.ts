@@ -1,5 +1,6 @@
 /** Secrets belong to one addition: they go with it, and no other one gets them. */
-import { waitUntil } from '@turnbuckle/testing';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fixture, waitUntil } from '@turnbuckle/testing';
 import { createVault } from 'turnbuckle/host';
 import { afterEach, describe, expect, it } from 'vitest';
 import { REMOVE_STEPS } from '../../src/work/remove.js';
@@ -130,4 +131,30 @@ describe('the secrets of an addition', () => {
     await expect(remove?.undo?.(context)).rejects.toThrow('stays removed');
     expect(stage.config().servers ?? {}).toEqual({});
   });
+});
+
+// requirement E4, K2
+it('a secret in a change is not stored once the request has ended', async () => {
+  const before = 'canary-before-4711';
+  stage = await openStewardStage({
+    config: { servers: { known: { ...fixture('echo'), env: { API_KEY: before } } } },
+  });
+  const files = (): string =>
+    readdirSync(stage.home.file('state'))
+      .filter((name) => name.startsWith('work.db'))
+      .map((name) => readFileSync(stage.home.file(`state/${name}`), 'latin1'))
+      .join('');
+  const changes = { env: { API_KEY: SECRET } };
+  for (const [answer, state] of [
+    ['no', 'failed'],
+    ['yes', 'completed'],
+  ] as const) {
+    const id = await stage.request('modify_server', { serverName: 'known', changes });
+    const { id: approval } = await stage.approval(id);
+    expect(files()).toContain(SECRET);
+    await stage.answer(String(approval), answer);
+    expect(JSON.stringify(await stage.until(id, state))).not.toContain(SECRET);
+    await waitUntil(() => !files().includes(SECRET) && !files().includes(before));
+  }
+  expect(stage.config().servers).toMatchObject({ known: { env: { API_KEY: SECRET } } });
 });

@@ -17,6 +17,8 @@ export interface WorkDatabaseOptions {
 /** Opens the file, and brings the tables of the part up to date. Throws if a newer release has written them. */
 export async function openWorkDatabase({ file, part, steps }: WorkDatabaseOptions): Promise<WorkDatabase> {
   const database = await openDatabase(file, { syncEach: true });
+  // What is deleted may be a secret: its bytes are overwritten.
+  database.exec('PRAGMA secure_delete = ON');
   try {
     inTransaction(database, () => migratePart(database, part, steps));
   } catch (error) {
