@@ -28,6 +28,9 @@ export interface StewardRequest {
   readonly requestedBy?: string;
 }
 
+/** What can be installed, or configured, by its exact name. */
+const REQUESTED_PACKAGE_TYPES = ['npm', 'pypi', 'oci', 'mcpb', 'remote'] as const;
+
 /** Of the JSON text of `params`, in characters. */
 const MAX_PARAMS_LENGTH = 64 * 1_024;
 const MAX_PARAMS_DEPTH = 20;
@@ -53,7 +56,7 @@ const addParams = z
     registryName: z.optional(boundedText(MAX_REGISTRY_NAME_LENGTH)),
     package: z.optional(
       z.strictObject({
-        type: boundedText(32),
+        type: z.enum(REQUESTED_PACKAGE_TYPES),
         identifier: boundedText(512),
         version: boundedText(128),
       }),
@@ -66,6 +69,10 @@ const addParams = z
         [name, why, registryName, exact].some((one) => one !== undefined),
       'expected at least one of "serverName", "purpose", "registryName" and "package"',
     ),
+    z.refine(({ registryName, package: exact }) => exact?.type !== 'remote' || registryName !== undefined, {
+      error: 'expected "registryName" beside a package of type "remote"',
+      path: ['package', 'type'],
+    }),
   );
 
 const PARAMS = {

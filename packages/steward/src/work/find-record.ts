@@ -96,12 +96,13 @@ const toFound = (record: InstallableRecord, { package: exact }: AddParams): Foun
   verified: false,
   isDeprecated: false,
   alternatives: [],
-  ...(exact !== undefined && { package: exact as NonNullable<PlanOptions['package']> }),
+  ...(exact !== undefined && { package: exact }),
 });
 
 /** A package that is named exactly, without a registry of servers. */
 function recordOf({ type, identifier, version }: NonNullable<AddParams['package']>): InstallableRecord {
-  const registryType = type as 'npm';
+  // A remote is always that of a record.
+  const registryType = type as Exclude<typeof type, 'remote'>;
   return {
     name: `package/${identifier.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 100)}`,
     version,

@@ -1,6 +1,6 @@
 import { TurnbuckleError } from 'turnbuckle';
 import { describe, expect, it } from 'vitest';
-import { parseRequest, type RequestParams } from '../../src/requests/request.js';
+import { parseRequest, type RequestParams, type StewardRequest } from '../../src/requests/request.js';
 import { makeRequest } from '../request-maker.js';
 
 function failure(input: unknown): TurnbuckleError {
@@ -15,6 +15,9 @@ function failure(input: unknown): TurnbuckleError {
 
 const SEARCH: RequestParams<'search_servers'> = { purpose: 'weather', limit: 5 };
 
+const addition = (params: StewardRequest['params']): StewardRequest =>
+  makeRequest({}, { type: 'add_server', params });
+
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { inner: nested(depth - 1) });
 
 // requirement E1
@@ -23,6 +26,13 @@ describe('a request', () => {
     ['add_server', { purpose: 'read PDF files' }],
     ['add_server', { serverName: 'pdf', registryName: 'io.example/pdf', values: { ROOT: '/tmp' } }],
     ['add_server', { package: { type: 'npm', identifier: '@example/pdf', version: '1.2.3' } }],
+    [
+      'add_server',
+      {
+        registryName: 'io.example/pdf',
+        package: { type: 'remote', identifier: 'https://example.com/mcp', version: '1.0.0' },
+      },
+    ],
     ['remove_server', { serverName: 'pdf' }],
     ['test_server', { serverName: 'pdf' }],
     ['search_servers', SEARCH],
@@ -53,6 +63,18 @@ describe('a request', () => {
       'at "params.limit"',
     ],
     [makeRequest({}, { type: 'search_servers', params: { purpose: '' } }), 'at "params.purpose"'],
+    [
+      addition({ package: { type: 'cargo', identifier: 'files', version: '1.0.0' } }),
+      'at "params.package.type": expected "npm", "pypi", "oci", "mcpb" or "remote", found a string',
+    ],
+    [
+      addition({ package: { type: 'nmp', identifier: 'files', version: '1.0.0' } }),
+      'at "params.package.type": expected "npm", "pypi", "oci", "mcpb" or "remote", found "nmp"',
+    ],
+    [
+      addition({ package: { type: 'remote', identifier: 'https://example.com/mcp', version: '1.0.0' } }),
+      'at "params.package.type": expected "registryName" beside a package of type "remote"',
+    ],
     [makeRequest({ big: 'x'.repeat(70_000) }), 'at "params": expected JSON of at most 65536 characters'],
     [makeRequest({ deep: nested(30) }), 'at "params": expected at most 20 levels of objects'],
     [makeRequest({ count: 1n }), 'at "params": expected values of JSON'],
