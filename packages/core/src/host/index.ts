@@ -26,7 +26,7 @@ export { findLimitFault } from '../catalog/schemas/schema-limits.js';
 export { hasOwnSignIn } from '../config/credentials.js';
 export { editConfig, editServers, type ServerEdit } from '../config/edit/config-editor.js';
 export { setKey, setServer } from '../config/edit/edit-servers.js';
-export { checkEntry } from '../config/layers/check-entry.js';
+export { checkEntry, checkPartOfEntry } from '../config/layers/check-entry.js';
 export type { ConfiguredServer, LoadedConfig } from '../config/layers/loaded-config.js';
 export { interpolate } from '../config/placeholders/interpolate.js';
 export { readSecret, secretKey } from '../config/placeholders/secrets.js';

@@ -2,6 +2,7 @@
  * Validates servers. An invalid entry is a problem with its key path, value and what was expected; it does not affect
  * the others.
  */
+import * as z from 'zod/mini';
 import { TurnbuckleError } from '../../errors.js';
 import { isRecord } from '../../json/is-record.js';
 import { isSecretName } from '../../redaction/secret-names.js';
@@ -17,6 +18,7 @@ import {
   SERVER_SCHEMAS,
   type ServerConfig,
   TRANSPORT_ALIASES,
+  TRANSPORT_TYPES,
   type TransportType,
 } from '../schema/schema.js';
 import { impliedTransport, namedEntry, toTransportType, unifyKeys, writtenKey } from './spellings.js';
@@ -73,6 +75,23 @@ export function parseServer(name: string, value: unknown, path = `servers.${name
   if (parsed.success) return parsed.data;
   const known = Object.keys(SERVER_SCHEMAS[type].shape);
   throw invalid(name, ...describeIssues(parsed.error.issues, { value, path, known }));
+}
+
+/** CONFIG_INVALID if no server could have these keys, whatever the others are. */
+export function checkPart(name: string, value: Readonly<Record<string, unknown>>, path: string): void {
+  const entry = unifyKeys(value);
+  const hasType = entry.type !== undefined || entry.transport !== undefined;
+  const first = hasType ? transportOf(name, entry, path) : (impliedTransport(entry) ?? 'stdio');
+  const types = hasType ? [first] : [first, ...TRANSPORT_TYPES.filter((one) => one !== first)];
+  const faults = types.map((type) => {
+    const part = z.partial(SERVER_SCHEMAS[type]).safeParse({ ...entry, type }, { error: describeFault });
+    return part.error?.issues ?? [];
+  });
+  // The kind of server that it fits best.
+  const fewest = faults.reduce((best, one) => (one.length < best.length ? one : best));
+  if (fewest.length === 0) return;
+  const known = types.flatMap((type) => Object.keys(SERVER_SCHEMAS[type].shape));
+  throw invalid(name, ...describeIssues(fewest, { value, path, known }));
 }
 
 /** Callers with different credentials cannot share a connection. */
