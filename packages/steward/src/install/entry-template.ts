@@ -80,8 +80,8 @@ export function fillEntry(
   return {
     type: 'stdio',
     command: escapePlaceholders(template.command),
-    args,
-    env: fillMap(template.env, lookup),
+    ...(args.length > 0 && { args }),
+    ...withMembers('env', fillMap(template.env, lookup)),
     ...(read !== undefined && {
       sandbox: { ...sandboxSettings(read), ...grantsOf(answers) },
     }),
@@ -104,8 +104,12 @@ function fillRemote({ type, url, headers }: RemoteTemplate, lookup: Lookup): Rec
     if ('literal' in value && !URL_VALUE.test(value.literal))
       throw answerFault(piece.input, 'is a part of the address: use letters, digits, ".", "-", "_" and "~"');
   }
-  return { type, url: fillText(url, lookup), headers: fillMap(headers, lookup) };
+  return { type, url: fillText(url, lookup), ...withMembers('headers', fillMap(headers, lookup)) };
 }
+
+/** Nothing for an empty map. */
+const withMembers = (key: string, map: Readonly<Record<string, string>>): Record<string, unknown> =>
+  Object.keys(map).length === 0 ? {} : { [key]: map };
 
 function fillMap(map: Readonly<Record<string, TextTemplate>>, lookup: Lookup): Record<string, string> {
   const filled = Object.entries(map).flatMap(([name, text]) => {

@@ -370,6 +370,18 @@ describe('other kinds', () => {
     );
   });
 
+  it('an entry has no empty lists and maps', () => {
+    const local = planned(npmRecord('@acme/server-files', '1.2.3'));
+    expect(fillEntry(local.server, local.inputs, {})).not.toHaveProperty('env');
+    const optional = planned(record({ environmentVariables: [{ name: 'KEY' }] }), options({}, ANY));
+    expect(fillEntry(optional.server, optional.inputs, {})).not.toHaveProperty('env');
+    const remotes = [{ type: 'sse', url: 'https://acme.example/mcp' }];
+    const { server, inputs } = planned({ name: 'a/b', version: '1', remotes }, options({}, ANY));
+    expect(fillEntry(server, inputs, {})).toEqual({ type: 'sse', url: 'https://acme.example/mcp' });
+    const bare = { type: 'stdio', command: '/usr/bin/uvx', args: [], env: {} } as const;
+    expect(fillEntry(bare, [], {})).toEqual({ type: 'stdio', command: '/usr/bin/uvx' });
+  });
+
   it('remote servers get an address and headers', () => {
     const remote = {
       type: 'streamable-http',
