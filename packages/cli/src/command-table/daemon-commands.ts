@@ -36,14 +36,14 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         type: 'string',
         value: 'name',
         summary:
-          'With --stdio, give the client the rights of this token (default: no token; the caller is named "stdio:<client name>")',
+          'With --stdio, grant the client the rights of this token (default: no token; the caller is named "stdio:<client name>")',
       },
       capability: {
         type: 'string',
         multiple: true,
-        value: 'word',
+        value: 'capability',
         summary:
-          'With --stdio, give the client this capability (default: the capabilities of its token, or everything if it has no token)',
+          'With --stdio, grant the client this capability (default: the capabilities of its token, or everything if it has no token)',
       },
     },
     examples: [
@@ -87,7 +87,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         multiple: true,
         value: 'capability',
         summary:
-          'With create, give the token this capability (default: "mcp_integration", which covers all servers); replaces the default, and may be given more than once',
+          'With create, grant the token this capability (default: "mcp_integration", which covers all servers); replaces the default, and may be given more than once',
       },
       access: {
         type: 'string',

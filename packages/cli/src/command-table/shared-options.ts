@@ -10,7 +10,7 @@ export const CAPABILITY_OPTION = {
   type: 'string',
   multiple: true,
   value: 'capability',
-  summary: 'Give the agent this capability (default: "mcp_integration", which covers everything)',
+  summary: 'Grant the agent this capability (default: "mcp_integration", which covers all servers)',
 } as const;
 
 export const AGENT_OPTION = {
