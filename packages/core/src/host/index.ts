@@ -126,7 +126,7 @@ export {
   readTracestate,
   type TraceMeta,
 } from '../telemetry/trace-meta.js';
-export { compileGlob } from '../text/glob.js';
+export { compileGlob, escapeGlob } from '../text/glob.js';
 export { escapeHidden, findHidden, showLine, showText } from '../text/hidden-text.js';
 export { findInstruction } from '../text/instructions.js';
 export { distanceBelow } from '../text/nearest.js';

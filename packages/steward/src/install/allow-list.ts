@@ -1,5 +1,5 @@
 /** Which packages may be installed at all: rules of the user. Without a rule that matches, nothing is. Pure. */
-import { compileGlob } from 'turnbuckle/host';
+import { compileGlob, escapeGlob, escapeHidden } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import { type InstallRefusal, refuse } from './refusal.js';
 
@@ -11,7 +11,7 @@ const pattern = z
   .string()
   .check(
     z.minLength(1),
-    z.maxLength(500),
+    z.maxLength(4_096),
     z.regex(/^(?!.*\*\*)[^\p{Cc}]*$/u, 'expected a pattern for each segment, without **'),
   );
 
@@ -65,9 +65,13 @@ export function checkAllowed(rules: readonly AllowRule[], subject: AllowSubject)
   const { type, name } = subject;
   return refuse(
     `${type === 'remote' ? 'The remote server' : `The ${type} package`} ${name} is not allowed.`,
-    `To allow it, add this rule to "allow": ${JSON.stringify({ type, name: escapePattern(name) })}`,
+    `To allow it, add this rule to the list "steward.allow" in your mcp.json: ${ruleText(type, name)}`,
   );
 }
+
+/** As JSON of a config file, laid out as people write it. */
+const ruleText = (type: InstallKind, name: string): string =>
+  escapeHidden(`{ "type": ${JSON.stringify(type)}, "name": ${JSON.stringify(escapeGlob(name))} }`);
 
 function matches({ type, scope, name, namespace }: AllowRule, subject: AllowSubject): boolean {
   return (
@@ -81,5 +85,3 @@ function matches({ type, scope, name, namespace }: AllowRule, subject: AllowSubj
 
 const matchesPattern = (text: string, value: string): boolean =>
   compileGlob(text, { crossSlashes: false })(value);
-
-const escapePattern = (name: string): string => name.replace(/[*?\\]/g, '\\$&');

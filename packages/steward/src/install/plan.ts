@@ -86,11 +86,12 @@ function checkOffer(
       `The ${kind} package of ${record.name} is refused because ${fault}.`,
       'Only exact names and exact versions are installed. Report this record to its registry.',
     );
+  // No rule can allow one.
+  if (kind === 'nuget')
+    return cannotInstall(identifier, 'NuGet packages need the .NET SDK, which is not supported');
   const name = kind === 'oci' ? identifier.replace(/[:@](?!.*\/).*$/, '') : identifier;
   const denied = checkAllowed(allow, { ...subject, type: kind, name });
   if (denied !== undefined) return denied;
-  if (kind === 'nuget')
-    return cannotInstall(identifier, 'NuGet packages need the .NET SDK, which is not supported');
   if (transport.type !== 'stdio')
     return cannotInstall(
       identifier,

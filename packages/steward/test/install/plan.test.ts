@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { temporaryDirectory } from '@turnbuckle/testing';
 import fc from 'fast-check';
+import { loadConfiguration } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAdvisories } from '../../src/install/advisories.js';
-import { checkAllowed, INSTALL_SETTINGS_SCHEMA } from '../../src/install/allow-list.js';
+import { type AllowRule, checkAllowed, INSTALL_SETTINGS_SCHEMA } from '../../src/install/allow-list.js';
 import { fillEntry } from '../../src/install/entry-template.js';
 import {
   comparePackageVersions,
@@ -17,6 +18,9 @@ import { npmArguments } from '../../src/install/npm/install-npm.js';
 import { planInstall } from '../../src/install/plan.js';
 import { type InstallRefusal, isRefusal } from '../../src/install/refusal.js';
 import { npmRecord } from './stage.js';
+
+/** The rule that a hint ends with. */
+const ruleIn = (hint: string): AllowRule => JSON.parse(/: (\{.*\})$/.exec(hint)?.[1] ?? '');
 
 const INTEGRITY = `sha512-${'A'.repeat(86)}==`;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
@@ -71,9 +75,35 @@ describe('the allow-list', () => {
   it('allows nothing without a rule, and says which rule would', () => {
     const refusal = refused(npmRecord('@acme/server-files', '1.0.0'), options({}, []));
     expect(refusal.reason).toBe('The npm package @acme/server-files is not allowed.');
-    const [, rule = ''] = /"allow": (.*)$/.exec(refusal.hint) ?? [];
-    expect(rule).toBe('{"type":"npm","name":"@acme/server-files"}');
-    planned(npmRecord('@acme/server-files', '1.0.0'), options({}, [JSON.parse(rule)]));
+    expect(refusal.hint).toBe(
+      'To allow it, add this rule to the list "steward.allow" in your mcp.json: { "type": "npm", "name": "@acme/server-files" }',
+    );
+    planned(npmRecord('@acme/server-files', '1.0.0'), options({}, [ruleIn(refusal.hint)]));
+  });
+
+  it.each([
+    ['mcpb', `https://acme.example/${'long-name/'.repeat(100)}a*b?.mcpb`],
+    ['remote', 'https://{tenant}.acme.example/mcp?key=a**b&quote="'],
+    ['oci', 'ghcr.io/acme/server'],
+  ] as const)('offers a rule of %s that a config file may have', async (type, name) => {
+    const other = { ...subject, type, name };
+    const rule = ruleIn(checkAllowed([], other)?.hint ?? '');
+    const home = await temporaryDirectory();
+    onTestFinished(home.remove);
+    const file = home.file('mcp.json');
+    writeFileSync(file, JSON.stringify({ steward: { allow: [rule] } }));
+    const place = { environment: { HOME: home.path }, cwd: home.path, stateDir: home.path };
+    const { settings, problems } = await loadConfiguration({ ...place, files: [file] });
+    expect(problems).toEqual([]);
+    expect(
+      checkAllowed(INSTALL_SETTINGS_SCHEMA.parse({ allow: settings.steward?.allow }).allow, other),
+    ).toBeUndefined();
+    expect(checkAllowed([rule], { ...other, name: `${name}x` })).toBeDefined();
+  });
+
+  it('offers no rule for what cannot be installed anyway', () => {
+    const nuget = npmRecord('Acme.Server', '1.0.0', { registryType: 'nuget' });
+    expect(refused(nuget, options({}, [])).reason).toContain('.NET SDK');
   });
 
   it.each([

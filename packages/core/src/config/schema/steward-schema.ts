@@ -16,8 +16,8 @@ const allowRule = z.strictObject({
   type: z.optional(z.enum(['npm', 'pypi', 'oci', 'mcpb', 'remote'])),
   /** The scope of an npm package: `@modelcontextprotocol`. */
   scope: z.optional(text(214)),
-  /** The name of a package; `*` matches within one segment. */
-  name: z.optional(text(512)),
+  /** The name of a package, or an address; `*` matches within one segment. */
+  name: z.optional(text(4_096)),
   /** The part of a registry name before the slash: `io.github.someone`. */
   namespace: z.optional(text(200)),
 });
