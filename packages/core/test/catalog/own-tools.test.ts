@@ -38,7 +38,8 @@ async function open({ tools = ['look', 'send'], answersAfter, ...options }: Stag
       s: {
         url,
         era: 'legacy',
-        listTimeoutMs: 200,
+        // A busy machine needs longer than the server that does not answer may take.
+        listTimeoutMs: answersAfter === undefined ? 10_000 : 200,
         connectTimeoutMs: 60_000,
         reconnect: { tries: 0 },
         credentials: { ada: { headers: { 'X-Key': 'ada' } } },
