@@ -20,7 +20,7 @@ export const INCIDENT_KINDS = {
   'log-failed': 'Calls or incidents cannot be written to the log.',
   'telemetry-failed': 'Traces or metrics cannot be exported.',
   'open-to-network': 'The daemon listens on an address that other machines can reach.',
-  'steward-failed': 'The steward, or a part of its work, cannot continue.',
+  'steward-failed': 'The steward, or part of its work, cannot continue.',
   'internal-error': 'An error in Turnbuckle itself.',
   suppressed: 'One source reported too many incidents; the rest were counted but not recorded.',
   'daemon-started': 'The daemon accepts requests.',

@@ -303,7 +303,7 @@ export class Approvals {
     throw new TurnbuckleError('OVERLOADED', 'Too many calls are already waiting for approval.', {
       server,
       tool,
-      hint: 'Answer the pending approvals (turnbuckle approvals), or wait until they expire.',
+      hint: 'Approve or deny pending calls (turnbuckle approvals), or wait until their approvals expire.',
     });
   }
 }
@@ -358,7 +358,7 @@ function approvalPending({
     {
       server,
       tool,
-      hint: `${ask}: turnbuckle approvals answer ${id} once. Then repeat the same call to continue.`,
+      hint: `${ask}, then repeat the same call. To approve it: turnbuckle approvals answer ${id} once`,
       data: { reason, approval: id, expiresAt },
     },
   );

@@ -72,7 +72,7 @@ export function unknownTool(
     server,
     hint:
       close === undefined
-        ? 'List the available tools: turnbuckle tools, tools() or GET /tools.'
+        ? 'List the available tools with tools(), GET /tools, or: turnbuckle tools'
         : `Did you mean "${close}"?`,
   });
 }

@@ -141,8 +141,8 @@ async function estimateBytes({ content }: NativeResult): Promise<number> {
 function positionOf(cursor: unknown): number {
   if (cursor === undefined) return 0;
   if (typeof cursor === 'string' && /^\d{1,9}$/.test(cursor)) return Number(cursor);
-  throw new TurnbuckleError('ARGUMENTS_INVALID', 'The cursor is not one that this tool returned.', {
-    hint: 'Send the nextCursor of the previous page as it is, or no cursor for the first page.',
+  throw new TurnbuckleError('ARGUMENTS_INVALID', 'Invalid cursor: this tool did not return it.', {
+    hint: 'Send the nextCursor from the previous page unchanged, or omit the cursor for the first page.',
   });
 }
 

@@ -107,7 +107,7 @@ function findUnsafeVariable(
   };
   return faultError(origin.file, fault, {
     server: name,
-    hint: `To set this variable anyway, run turnbuckle add, or move the server's entry to ${userFile}`,
+    hint: `Only your own configuration can set this variable. Add the server there (turnbuckle add), or move its entry to ${userFile}`,
   });
 }
 

@@ -169,7 +169,7 @@ const isOrphan = (entry: unknown): boolean => isAdjustment(entry) && Object.keys
 function orphanedEntry({ written, layer }: { written: WrittenServer; layer: Layer }): ParsedEntry {
   const { name, path } = written;
   const text = `the entry overrides settings for server "${name}", but no file defines that server`;
-  const hint = `Remove the entry: turnbuckle remove ${shellQuote(name)}. Or add a "command" or a "url" to the entry.`;
+  const hint = `Add a "command" or a "url" to the entry, or remove the entry: turnbuckle remove ${shellQuote(name)}`;
   const problem = faultError(layer.file, { ...written.positionOf([]), path, text }, { server: name, hint });
   return { config: undefined, problem };
 }

@@ -30,7 +30,7 @@ export function setResourceTools(runtime: Runtime, place: ResourceToolPlace): vo
 
 const SERVER = { type: 'string', description: 'Server name' };
 const SERVER_OR_ALL = { type: 'string', description: 'Server name; omit for all servers' };
-const CURSOR = { type: 'string', description: 'nextCursor of the previous page; omit for the first page' };
+const CURSOR = { type: 'string', description: 'nextCursor from the previous page; omit for the first page' };
 const LIST_SCHEMA = {
   type: 'object',
   properties: { server: SERVER_OR_ALL, cursor: CURSOR },
@@ -65,7 +65,7 @@ function createResourceTools(runtime: Runtime, inViewsOnly: boolean): readonly N
       ...shared,
       name: 'list_mcp_resources',
       description:
-        'List the resources (files, records, documents) on the connected MCP servers. Long lists come in pages.',
+        'List the resources (files, records, documents) on the connected MCP servers. Long lists are paginated.',
       inputSchema: LIST_SCHEMA,
       run: (input, context) => list(runtime, ['resources', 'templates'], { input, context }),
     },
@@ -82,7 +82,7 @@ function createResourceTools(runtime: Runtime, inViewsOnly: boolean): readonly N
     {
       ...shared,
       name: 'list_mcp_prompts',
-      description: 'List the prompts on the connected MCP servers. Long lists come in pages.',
+      description: 'List the prompts on the connected MCP servers. Long lists are paginated.',
       inputSchema: LIST_SCHEMA,
       run: (input, context) => list(runtime, ['prompts'], { input, context }),
     },

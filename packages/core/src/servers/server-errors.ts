@@ -10,7 +10,7 @@ export function unknownServer(name: string, known: Iterable<string>): Turnbuckle
     server: name,
     hint:
       close === undefined
-        ? 'List the configured servers: turnbuckle list, status() or GET /servers.'
+        ? 'List the configured servers with status(), GET /servers, or: turnbuckle list'
         : `Did you mean "${close}"?`,
   });
 }
@@ -32,7 +32,7 @@ export function tooManyConnections({
   return new TurnbuckleError(
     'OVERLOADED',
     `Server "${name}" has reached its limit of ${connectionsApart} connections for agents and sessions.`,
-    { server: name, hint: 'Set "share" to "shared", end some sessions, or raise limits.maxConnections.' },
+    { server: name, hint: 'Set "share" to "shared", close some sessions, or raise limits.maxConnections.' },
   );
 }
 
@@ -57,7 +57,7 @@ export function credentialsMissing(server: string, caller: string): TurnbuckleEr
   return new TurnbuckleError('AUTH_REQUIRED', `Server "${server}" has no credentials for "${caller}".`, {
     server,
     hint: isNamedByClient(caller)
-      ? `The client has no token. Add "credentials" for a token name to the server's configuration, and start the client with that name: turnbuckle serve --stdio --as <name>`
+      ? `The client has no token. In the server's configuration, add an entry with the name of a token to "credentials". In the client's configuration, use this command: turnbuckle serve --stdio --as <name>`
       : `Add them to the server's configuration: "credentials": { ${JSON.stringify(caller)}: { … } }`,
     data: { sent: false },
   });

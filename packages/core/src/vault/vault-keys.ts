@@ -96,7 +96,7 @@ export class VaultKeys {
       (await this.#askPassphrase('create')) ||
       environment.TURNBUCKLE_PASSPHRASE;
     if (passphrase) return fromPassphrase(passphrase);
-    throw secretsUnavailable(this.#options.file, 'No new passphrase was given for the vault.', {
+    throw secretsUnavailable(this.#options.file, 'No new passphrase was provided for the vault.', {
       hint: 'Run the command in a terminal to enter one, or set TURNBUCKLE_NEW_PASSPHRASE.',
     });
   }
@@ -115,7 +115,7 @@ export class VaultKeys {
     const passphrase = environment.TURNBUCKLE_PASSPHRASE || (await this.#askPassphrase('open'));
     if (!passphrase)
       throw secretsUnavailable(file, `The vault ${file} is locked with a passphrase.`, {
-        hint: 'Run the command in a terminal to enter the passphrase, or set TURNBUCKLE_PASSPHRASE. The daemon cannot ask for a passphrase, so set the variable before you run turnbuckle serve.',
+        hint: 'Run the command in a terminal to enter the passphrase, or set TURNBUCKLE_PASSPHRASE. The daemon cannot ask for a passphrase, so set the variable before you start the daemon.',
       });
     const key = await deriveKey(passphrase, header);
     if (key.id === header.id) return key;

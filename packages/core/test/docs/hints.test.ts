@@ -59,7 +59,6 @@ const SAFE_WORDS = new Set([
 const CHECKED_BEFORE: Readonly<Record<string, string>> = {
   'packages/cli/src/commands/token.ts: name':
     'the name of a token that was created, in a narrow set of characters',
-  'packages/cli/src/commands/setup.ts: configured': 'a port',
   'packages/cli/src/daemon/call-approvals.ts: showLine(shellQuote(id))':
     'quoted, then escaped for the terminal',
   'packages/core/src/approvals/approvals.ts: id': 'created by randomUUID',

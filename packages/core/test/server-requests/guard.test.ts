@@ -133,7 +133,7 @@ describe.each(WAYS)('$title', (way) => {
     const { ask, events } = await open(way, { handlers, limits: { askTimeoutMs: 50 } });
     expect(await ask('elicitation', { params: NAME })).toEqual([{ action: 'decline' }]);
     expect(over).toEqual([true]);
-    expect(events).toMatchObject([{ outcome: 'declined', reason: 'the host did not answer within 50 ms' }]);
+    expect(events).toMatchObject([{ outcome: 'declined', reason: 'the host did not respond within 50 ms' }]);
   });
 
   it('does not learn why the host failed', async () => {

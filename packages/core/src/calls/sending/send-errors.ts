@@ -44,7 +44,7 @@ export function breakerOpen(server: Server, waitMs: number): TurnbuckleError {
   const { name, connection } = server;
   const lastError =
     connection.error === undefined
-      ? `Show its status: turnbuckle doctor ${shellQuote(name)}, or recentErrors in status().`
+      ? `Show its status with recentErrors in status(), or: turnbuckle doctor ${shellQuote(name)}`
       : `Last error: ${connection.error.message}`;
   return new TurnbuckleError(
     'BREAKER_OPEN',

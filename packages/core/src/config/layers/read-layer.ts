@@ -77,7 +77,8 @@ export async function readLayer(layer: Layer): Promise<ReadLayer> {
   if (document.value === undefined && document.faults.length === 0)
     return { ...nothing, fingerprint, blank: /^\uFEFF?\s*$/.test(text) };
   if (!isRecord(document.value)) {
-    if (document.faults.length === 0) problems.add([], 'expected one object, such as { "servers": { … } }');
+    if (document.faults.length === 0)
+      problems.add([], 'expected a JSON object, such as { "servers": { … } }');
     return unusable(problems.list(), fingerprint);
   }
   const tooMany = findTooMany(document.value);

@@ -93,22 +93,23 @@ const HINTS: Readonly<Record<string, Hint>> = {
   input: (id) =>
     `Run the command in a terminal to enter the value, or set TURNBUCKLE_INPUT_${toVariableName(id)}.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${shellQuote(name)}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, or configure a secretCommand.`,
+    `Set TURNBUCKLE_SECRET_${toVariableName(name)}, configure a secretCommand, or run: turnbuckle secrets set ${shellQuote(name)}`,
 };
 
 const DAEMON_HINTS: Readonly<Record<string, Hint>> = {
-  env: (name) => `Set ${name}, then run: turnbuckle serve restart. Or bypass the daemon with --no-daemon.`,
+  env: (name) =>
+    `Set ${name} and restart the daemon (turnbuckle serve restart), or bypass the daemon with --no-daemon.`,
   input: (id) =>
-    `Set TURNBUCKLE_INPUT_${toVariableName(id)}, then run: turnbuckle serve restart. Or bypass the daemon with --no-daemon, and enter the value.`,
+    `Set TURNBUCKLE_INPUT_${toVariableName(id)} and restart the daemon (turnbuckle serve restart), or bypass the daemon with --no-daemon and enter the value.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${shellQuote(name)}. Or set TURNBUCKLE_SECRET_${toVariableName(name)}, then run: turnbuckle serve restart.`,
+    `Set TURNBUCKLE_SECRET_${toVariableName(name)} and restart the daemon (turnbuckle serve restart), or run: turnbuckle secrets set ${shellQuote(name)}`,
 };
 
 const BRIDGE_HINTS: Readonly<Record<string, Hint>> = {
   env: (name) => `Stop the bridge, set ${name}, and start the bridge again.`,
   input: (id) => `Stop the bridge, set TURNBUCKLE_INPUT_${toVariableName(id)}, and start the bridge again.`,
   secret: (name) =>
-    `Run: turnbuckle secrets set ${shellQuote(name)}. Or stop the bridge, set TURNBUCKLE_SECRET_${toVariableName(name)}, and start the bridge again.`,
+    `Stop the bridge, set TURNBUCKLE_SECRET_${toVariableName(name)}, and start the bridge again, or run: turnbuckle secrets set ${shellQuote(name)}`,
 };
 
 const SERVICE_HINTS = { daemon: DAEMON_HINTS, bridge: BRIDGE_HINTS };

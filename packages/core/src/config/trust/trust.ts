@@ -212,11 +212,11 @@ export function trustRequired(
         : `, and its ${entry} changed since you trusted the server`;
   const warnOnly =
     files.length > 0
-      ? '. To get only a warning in your own projects, set "changedScripts": "warn" in your user file'
+      ? 'To get only a warning in your own projects, set "changedScripts": "warn" in your user file. '
       : '';
   return new TurnbuckleError('TRUST_REQUIRED', `Server "${name}" is defined in a project${why} (${file}).`, {
     server: name,
-    hint: `Review the server, then trust it: turnbuckle trust ${shellQuote(name)}${warnOnly}`,
+    hint: `${warnOnly}Review the server, then trust it: turnbuckle trust ${shellQuote(name)}`,
     data: {
       file,
       ...(files.length > 0 && { changed: files }),
@@ -237,7 +237,7 @@ export function trustChanged(
     `Server "${name}" is defined in a project and is in use, but ${formatFiles(changed, removed)} since you trusted the server (${file}).`,
     {
       server: name,
-      hint: `Review the server, then trust it: turnbuckle trust ${shellQuote(name)}. The server is in use because changedScripts is "warn".`,
+      hint: `The server is in use because changedScripts is "warn". Review the server, then trust it: turnbuckle trust ${shellQuote(name)}`,
       data: { file, changed },
     },
   );

@@ -110,7 +110,7 @@ export class PendingRequest implements PendingDeadline {
     const total = now - this.#startedAt >= maxTotalMs;
     const what = total
       ? `took longer than ${maxTotalMs} ms for ${method}`
-      : `did not answer ${method} within ${timeoutMs} ms`;
+      : `did not respond to ${method} within ${timeoutMs} ms`;
     this.#abandon('timeout', this.#error('CALL_TIMEOUT', what));
   }
 

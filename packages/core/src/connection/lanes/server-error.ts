@@ -41,7 +41,7 @@ export function serverError(server: string, rpc: RpcError): TurnbuckleError {
   const own = localErrorOf(rpc);
   if (own !== undefined) return own;
   const text = String(rpc.message).slice(0, MAX_MESSAGE_EXCERPT_LENGTH);
-  return new TurnbuckleError('SERVER_ERROR', `Server "${server}" answered with error ${rpc.code}: ${text}`, {
+  return new TurnbuckleError('SERVER_ERROR', `Server "${server}" returned error ${rpc.code}: ${text}`, {
     server,
     data: { rpc: truncateRpcError(rpc) },
   });

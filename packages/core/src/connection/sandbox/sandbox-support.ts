@@ -117,7 +117,7 @@ async function tryOut({ bwrap, prlimit }: SandboxPrograms, network: boolean): Pr
     '--version',
   ]);
   // A program of that name that does nothing succeeds too.
-  return fault ?? (stdout.includes('prlimit') ? undefined : 'it did not run the given command');
+  return fault ?? (stdout.includes('prlimit') ? undefined : 'it did not run the specified command');
 }
 
 interface RunResult {

@@ -111,7 +111,7 @@ export async function continueWithInput(
     if (round >= MAX_ROUNDS) {
       throw new TurnbuckleError(
         'INPUT_REQUIRED',
-        `Server "${server}" still requests input after ${MAX_ROUNDS} rounds.`,
+        `Server "${server}" is still requesting input after ${MAX_ROUNDS} rounds.`,
         { server, hint: SERVER_BUG_HINT },
       );
     }
@@ -218,7 +218,7 @@ async function answerAll(
 function refusedError(server: string, kind: RequestKind, reason: string): TurnbuckleError {
   return new TurnbuckleError(
     'INPUT_REQUIRED',
-    `Server "${server}" requested ${kind}, but Turnbuckle did not answer because ${reason}.`,
+    `Server "${server}" requested ${kind}, but Turnbuckle did not respond because ${reason}.`,
     {
       server,
       hint: 'The event "server.asked" reports every request from a server and its outcome.',

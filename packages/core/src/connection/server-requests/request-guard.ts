@@ -266,7 +266,7 @@ export class RequestGuard {
     if (over.reason === 'timeout')
       return {
         outcome: 'declined',
-        reason: `the host did not answer within ${this.#options.limits.askTimeoutMs} ms`,
+        reason: `the host did not respond within ${this.#options.limits.askTimeoutMs} ms`,
       };
     return {
       outcome: 'failed',

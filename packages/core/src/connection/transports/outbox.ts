@@ -123,7 +123,7 @@ export class Outbox {
     this.onStuck?.(
       new TurnbuckleError('CONNECTION_LOST', `Server "${server}" stopped reading its input.`, {
         server,
-        hint: `The server may be stuck. Check its output: turnbuckle logs ${shellQuote(server)}. The time limit is limits.maxUnreadMs.`,
+        hint: `The server may be stuck. The time limit is limits.maxUnreadMs. Check the server's output: turnbuckle logs ${shellQuote(server)}`,
         data: { sent: true },
       }),
     );

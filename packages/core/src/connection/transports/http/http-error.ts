@@ -38,7 +38,7 @@ export function fromHttpError(facts: HttpErrorResponse): {
     error: new TurnbuckleError('SERVER_ERROR', `Server "${server}" rejected the request (HTTP ${status}).`, {
       server,
       data: { status },
-      hint: `Check the server's address: turnbuckle config ${shellQuote(server)}. If it is correct, ask the server's operator.`,
+      hint: `Check the server's address. If it is correct, ask the server's operator. Show the address: turnbuckle config ${shellQuote(server)}`,
     }),
     broken: false,
   };
