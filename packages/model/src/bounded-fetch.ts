@@ -26,7 +26,7 @@ function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
             'RESPONSE_TOO_LARGE',
             `The model's response is larger than ${maxBytes} bytes.`,
             {
-              hint: 'Check that the baseUrl of the model is the address of a model server.',
+              hint: "Check that the model's baseUrl is the address of a model server.",
             },
           ),
         );

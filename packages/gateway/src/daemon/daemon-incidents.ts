@@ -44,7 +44,7 @@ export const tokenFileProblem = (text: string): Incident => ({
 export const energyNotRestored = (error: unknown): Incident => ({
   level: 'warn',
   kind: 'log-failed',
-  text: `The energy that earlier calls used could not be read from the log: ${error instanceof Error ? error.message : String(error)}. Budgets start full.`,
+  text: `The energy used by earlier calls could not be read from the log: ${error instanceof Error ? error.message : String(error)}. All budgets start full.`,
   next: 'Check the log: turnbuckle calls',
 });
 

@@ -198,7 +198,7 @@ const isIdentity = (found: Identity | ErrorResponse | undefined): boolean =>
 
 const HOST_REFUSED: ErrorResponse = {
   code: 'HOST_REFUSED',
-  error: 'The Host header does not match an address of this daemon.',
+  error: "The Host header does not match any of this daemon's addresses.",
   hint: 'Use the address that the daemon printed, or add the host name to daemon.hosts.',
 };
 

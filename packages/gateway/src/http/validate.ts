@@ -31,7 +31,7 @@ export function readQuery<T>({ query }: RequestContext, schema: z.ZodMiniType<T>
   const names = [...query.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw invalidInput('query', [{ path: truncateKey(twice), message: 'given more than once' }]);
+    throw invalidInput('query', [{ path: truncateKey(twice), message: 'specified more than once' }]);
   return parseWithSchema(Object.fromEntries(query), schema, 'query');
 }
 

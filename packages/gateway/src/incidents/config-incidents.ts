@@ -39,7 +39,7 @@ export class ConfigIncidents {
         this.#report({
           level: 'info',
           kind: 'config-solved',
-          text: `This problem of the configuration is solved: ${one[1].message}`,
+          text: `Configuration problem resolved: ${one[1].message}`,
         });
   }
 

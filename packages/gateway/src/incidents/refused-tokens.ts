@@ -92,7 +92,7 @@ function explain({ reason, name = '' }: RefusedToken): { readonly what: string; 
     what: `the ${reason} token "${name}"`,
     next:
       reason === 'expired'
-        ? `Replace it: turnbuckle token revoke ${word}, then turnbuckle token create ${word}`
+        ? `Revoke the token (turnbuckle token revoke ${word}), then create a new one: turnbuckle token create ${word}`
         : `If its client is still in use, create a new token: turnbuckle token create ${word}`,
   };
 }

@@ -138,7 +138,7 @@ export class ServerIncidents {
       server,
       text: `${said}${pinned}`.trim(),
       next: isPinned
-        ? `See the changes: turnbuckle rules pins --connect. Approve them: turnbuckle rules pin ${word}`
+        ? `Review the changes (turnbuckle rules pins --connect), then approve them: turnbuckle rules pin ${word}`
         : `List its tools: turnbuckle tools ${word}`,
     });
   }

@@ -110,7 +110,7 @@ function alreadyRunning(stateDir: string, { pid, since }: LockRecord): Turnbuckl
     'DAEMON_RUNNING',
     `A daemon already uses the state directory ${stateDir} (process ${pid}, ${place}, running since ${since}).`,
     {
-      hint: 'Use that daemon, or stop it: turnbuckle serve stop. To run a second daemon, set TURNBUCKLE_STATE_DIR to another directory.',
+      hint: 'To run a second daemon, set TURNBUCKLE_STATE_DIR to another directory. Otherwise, use the running daemon, or stop it: turnbuckle serve stop',
       data: { stateDir, pid, url, since },
     },
   );

@@ -4,10 +4,10 @@ import { Counter } from './counter.js';
 import type { Family } from './exposition.js';
 
 export class EnergyMetrics {
-  readonly #spent = new Counter('turnbuckle_energy_spent_total', 'Energy that calls cost, by server.');
+  readonly #spent = new Counter('turnbuckle_energy_spent_total', 'Energy used by calls, by server.');
   readonly #estimated = new Counter(
     'turnbuckle_energy_estimated_total',
-    'Energy that the same calls were expected to cost, by server.',
+    'Energy that the same calls were expected to use, by server.',
   );
   readonly #refused = new Counter(
     'turnbuckle_energy_refusals_total',

@@ -109,7 +109,7 @@ export class EnvironmentReader {
       const key = part.slice(0, Math.max(equals, 0)).trim();
       const value = decode(part.slice(equals + 1).trim());
       if (key === '' || value === undefined)
-        this.warn(name, 'must have the form key=value,key=value. Malformed entries are left out.');
+        this.warn(name, 'must have the form key=value,key=value. Malformed entries are ignored.');
       else found[key] = value;
     }
     return found;
@@ -126,7 +126,7 @@ export class EnvironmentReader {
       if (!isValid)
         this.warn(
           name,
-          'has an entry that is not a valid HTTP header, or that the exporter sets itself. The entry is left out.',
+          'has an entry that is not a valid HTTP header, or that the exporter sets itself. The entry is ignored.',
         );
       return isValid;
     });

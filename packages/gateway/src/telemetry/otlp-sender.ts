@@ -113,7 +113,7 @@ async function skipBody(response: IncomingMessage): Promise<void> {
 
 /** Without the address, which may contain a credential. */
 function describe(thrown: unknown): string {
-  if (thrown instanceof TimeoutError) return 'The collector did not answer in time.';
+  if (thrown instanceof TimeoutError) return 'The collector did not respond in time.';
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined;
   return `The collector cannot be reached${code === undefined ? '' : ` (${code})`}.`;
 }

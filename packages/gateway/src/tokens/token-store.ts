@@ -301,7 +301,7 @@ const isoOf = (date: Date): string => (Number.isNaN(date.getTime()) ? 'invalid t
 
 function invalid(faults: ReadonlyArray<{ path: string; message: string }>): TurnbuckleError {
   const list = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new TurnbuckleError('ARGUMENTS_INVALID', `Cannot create the token (${list}).`, {
+  return new TurnbuckleError('ARGUMENTS_INVALID', `Cannot create the token: ${list}.`, {
     hint: 'Correct these keys.',
     data: { faults },
   });

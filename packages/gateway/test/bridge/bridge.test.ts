@@ -264,7 +264,7 @@ describe('an agent with a token of its own', () => {
 describe('an unknown or repeated query parameter', () => {
   it.each([
     ['/tools?serch=echo', 'unknown key "serch" (did you mean "search"?)'],
-    ['/tools?search=a&search=b', 'query at "search": given more than once'],
+    ['/tools?search=a&search=b', 'query at "search": specified more than once'],
     ['/servers?name=files', 'unknown key "name"'],
     ['/resources?server=files', 'unknown key "server"'],
     ['/prompts?x', 'unknown key "x"'],

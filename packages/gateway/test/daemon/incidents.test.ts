@@ -152,8 +152,8 @@ describe('the incidents of a daemon', () => {
     expect(kindsOf('kept')).toEqual(['entry-invalid', 'entry-valid']);
     const solved = logged().filter(({ kind }) => kind === 'config-solved');
     expect(solved.map(({ text }) => text.replace(/ \S+:\d+:\d+:.*$/, ' …')).sort()).toEqual([
-      'This problem of the configuration is solved: …',
-      'This problem of the configuration is solved: …',
+      'Configuration problem resolved: …',
+      'Configuration problem resolved: …',
     ]);
     expect(solved.some(({ text }) => text.includes('keepdays'))).toBe(true);
   });

@@ -26,7 +26,7 @@ it.each([
   [
     { reason: 'expired', name: 'ci' },
     'the expired token "ci"',
-    'turnbuckle token revoke ci, then turnbuckle token create ci',
+    'Revoke the token (turnbuckle token revoke ci), then create a new one: turnbuckle token create ci',
   ],
   [{ reason: 'revoked', name: 'ci' }, 'the revoked token "ci"', 'turnbuckle token create ci'],
   [{ reason: 'revoked', name: 'owner' }, 'an old owner token', 'turnbuckle token list'],

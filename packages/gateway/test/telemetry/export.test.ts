@@ -20,7 +20,7 @@ describe('a collector that fails', () => {
     [400, /HTTP 400/],
     [503, /HTTP 503/],
     ['redirect', /HTTP 307/],
-    ['silent', /did not answer/],
+    ['silent', /did not respond/],
     ['upgrade', /cannot be reached/],
     ['hang-up', /cannot be reached/],
     ['absent', /cannot be reached \(ECONNREFUSED\)/],

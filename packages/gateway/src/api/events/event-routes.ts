@@ -45,7 +45,7 @@ export function createEventRoutes(parts: ApiDependencies, limits: EventLimits = 
       method: 'GET',
       path: '/api/events',
       access: 'read',
-      summary: `Stream events as server-sent events: ${known.join(', ')}`,
+      summary: `Stream events as server-sent events. Event names: ${known.join(', ')}`,
       query: QUERY,
       mediaType: 'text/event-stream',
       handle: (context) => {

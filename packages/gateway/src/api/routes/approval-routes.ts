@@ -69,7 +69,7 @@ export function createApprovalRoutes(
 const unknownApproval = (id: string): TurnbuckleError =>
   notFound(
     `No pending approval has the id "${id}".`,
-    'The approval may have been answered or may have expired. List pending approvals: turnbuckle approvals, or GET /api/approvals.',
+    'The approval may have been answered or may have expired. List pending approvals with GET /api/approvals, or: turnbuckle approvals',
   );
 
 const answerNotOffered = ({ isCut = false, answers }: ApprovalRequest, answer: string): TurnbuckleError =>

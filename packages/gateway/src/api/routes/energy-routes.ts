@@ -37,7 +37,8 @@ export function createEnergyRoutes(
       method: 'GET',
       path: '/api/energy',
       access: 'admin',
-      summary: 'Show what calls cost since a time, by caller and tool, and what is left of budgets',
+      summary:
+        'Show the energy used by calls since a given time, by caller and tool, and the energy left in budgets',
       query: QUERY,
       response: RESPONSE,
       handle: async (context) => {

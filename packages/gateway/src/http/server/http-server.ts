@@ -350,7 +350,7 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly because: string; readonl
   },
   EADDRNOTAVAIL: {
     because: 'this machine has no such address',
-    hint: 'Choose an address of this machine: --host 127.0.0.1 for local programs only, or --host 0.0.0.0 for all networks.',
+    hint: "Choose one of this machine's addresses: --host 127.0.0.1 for local programs only, or --host 0.0.0.0 for all networks.",
   },
   EACCES: {
     because: 'permission denied',

@@ -19,7 +19,7 @@ const PREFIX = 'turnbuckle:';
 const RESUME_TIMEOUT_MS = 300_000;
 const MAX_PARKED_CALLS = 1_000;
 const BATCH_MS = 20;
-const CALL_ENDED = 'The call has ended';
+const CALL_ENDED = 'The call has finished';
 const TOO_MANY = 'Too many calls are waiting for client input';
 /** The limit, in characters, for results kept for a client that has to come back. */
 const MAX_RESULT_CHARACTERS = 32 * 1_048_576;

@@ -68,10 +68,10 @@ const notACapability = (word: string): TurnbuckleError =>
 
 const noToken = (name: string): TurnbuckleError =>
   new TurnbuckleError('ACCESS_DENIED', `There is no active token named "${name}".`, {
-    hint: `Create it: turnbuckle token create ${shellQuote(name)} --capability mcp_integration. Or omit --as to use the name that the client reports.`,
+    hint: `Omit --as to use the name that the client reports, or create the token: turnbuckle token create ${shellQuote(name)} --capability mcp_integration`,
   });
 
 const notForCalls = (name: string): TurnbuckleError =>
   new TurnbuckleError('ACCESS_DENIED', `Token "${name}" does not have "call" access.`, {
-    hint: `Use another token, or replace this one: turnbuckle token revoke ${shellQuote(name)}, then turnbuckle token create ${shellQuote(name)} --access call`,
+    hint: `Use another token, or revoke this one (turnbuckle token revoke ${shellQuote(name)}) and create it again: turnbuckle token create ${shellQuote(name)} --access call`,
   });
