@@ -94,7 +94,7 @@ const updateFailed = (error: unknown) =>
   ({
     level: 'error',
     kind: 'steward-failed',
-    text: `The steward did not follow the configuration: ${error instanceof Error ? error.message : String(error)}`,
+    text: `The steward could not apply the new configuration: ${error instanceof Error ? error.message : String(error)}`,
     next: 'Restart the daemon: turnbuckle serve restart',
   }) as const;
 
@@ -180,8 +180,8 @@ class StewardPart {
         report({
           level: 'warn',
           kind: 'steward-failed',
-          text: `A worker of the steward ended unexpectedly (${worker}: ${how}). ${stderr}`.trim(),
-          next: 'Another worker continues its request. Check: turnbuckle steward list',
+          text: `A steward worker exited unexpectedly (${worker}: ${how}). ${stderr}`.trim(),
+          next: 'Another worker continues its request. Check the requests: turnbuckle steward list',
         }),
       onFailure: ({ message, hint }) =>
         report({ level: 'error', kind: 'steward-failed', text: message, next: hint }),

@@ -93,11 +93,11 @@ function createRequestRoutes({ host }: StewardRoutesOptions): readonly ApiRoute[
       method: 'POST',
       path: '/api/steward/requests/:id/cancel',
       access: 'admin',
-      summary: 'Cancel a request; what it has done so far is undone',
+      summary: 'Cancel a request and undo its changes',
       body: CANCEL_BODY,
       response: STATUS,
       handle: async (context) => {
-        const { reason = 'cancelled over the API' } = await readOptionalJson(context, CANCEL_BODY);
+        const { reason = 'cancelled through the API' } = await readOptionalJson(context, CANCEL_BODY);
         return requireHost(host).queue.cancelRequest(context.parameters.id ?? '', reason);
       },
     },
@@ -110,7 +110,7 @@ function createApprovalRoutes({ host, vault, place }: StewardRoutesOptions): rea
       method: 'GET',
       path: '/api/steward/approvals',
       access: 'admin',
-      summary: 'List what the steward needs your approval for',
+      summary: 'List the installations and changes that need your approval',
       query: APPROVALS_QUERY,
       response: z.object({ approvals: z.array(APPROVAL), next: z.optional(z.string()) }),
       handle: async (context) => {
@@ -122,7 +122,7 @@ function createApprovalRoutes({ host, vault, place }: StewardRoutesOptions): rea
       method: 'POST',
       path: '/api/steward/approvals/:id',
       access: 'admin',
-      summary: 'Approve or refuse; secrets in the values are stored in the vault',
+      summary: 'Approve or refuse an installation or change; secrets in the values are stored in the vault',
       body: ANSWER_BODY,
       response: APPROVAL,
       handle: async (context) => {
@@ -153,7 +153,7 @@ async function findApproval(host: StewardHost, id: string): Promise<InstallAppro
   const found = host.isOpen ? await host.queue.approval(id) : undefined;
   if (found !== undefined && found.answer === undefined) return found;
   throw new TurnbuckleError('PATH_UNKNOWN', `There is no pending approval "${id}".`, {
-    hint: 'List what is pending: turnbuckle steward approvals',
+    hint: 'List pending approvals: turnbuckle steward approvals',
   });
 }
 
@@ -171,7 +171,7 @@ function sortValues(
   if (values === undefined) return { plain: {}, secrets: [] };
   const known = fields as readonly InputField[];
   const unknown = Object.keys(values).find((name) => !known.some((field) => field.name === name));
-  if (unknown !== undefined) throw fieldFault(id, `"${unknown}" is not one of its fields`);
+  if (unknown !== undefined) throw fieldFault(id, `"${unknown}" is not a field of this approval`);
   const missing = known.find(
     (field) => field.isRequired && field.default === undefined && !Object.hasOwn(values, field.name),
   );
@@ -208,7 +208,7 @@ async function storeSecrets(
 }
 
 const fieldFault = (id: string, why: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `The approval "${id}" was not answered: ${why}.`, {
+  new TurnbuckleError('ARGUMENTS_INVALID', `Cannot answer the approval "${id}": ${why}.`, {
     hint: 'Show its fields: turnbuckle steward approvals',
   });
 
@@ -262,8 +262,8 @@ const holdersOf = ({ paused, heldCaller }: StewardMode): readonly string[] => [
 
 const MODE_SUMMARIES = {
   pause: 'Pause the steward; running steps are interrupted and repeated later',
-  resume: 'Let the steward continue after a pause',
-  start: 'Let the steward work again after a stop',
+  resume: 'Resume the paused steward',
+  start: 'Start the stopped steward',
   stop: 'Stop the steward until it is started again',
 } as const;
 

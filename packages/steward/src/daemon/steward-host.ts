@@ -189,7 +189,7 @@ export class StewardHost {
 }
 
 const startFailed = (cause: unknown): TurnbuckleError =>
-  new TurnbuckleError('INTERNAL', `The workers of the steward cannot start: ${String(cause)}`, {
+  new TurnbuckleError('INTERNAL', `The steward's workers cannot start: ${String(cause)}`, {
     cause,
     hint: 'Check the configuration: turnbuckle doctor',
   });

@@ -31,7 +31,7 @@ const createAdditionTool = (host: StewardHost): NativeTool => ({
   ...SHARED,
   name: 'mcp_request_server_addition',
   description:
-    'Ask the steward to find, install and test an MCP server in the background. A person has to approve the installation. Returns the id of the request at once.',
+    'Ask the steward to find, install and test an MCP server in the background. A person must approve the installation. Returns the request id immediately.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -75,7 +75,7 @@ const createRequestTools = (host: StewardHost): readonly NativeTool[] => [
   {
     ...SHARED,
     name: 'mcp_cancel_subagent_work',
-    description: 'Cancel a request to the steward. What it has done so far is undone.',
+    description: 'Cancel a request to the steward. Its changes are undone.',
     inputSchema: { ...REQUEST_ID, properties: { ...REQUEST_ID.properties, reason: TEXT } },
     run: async ({ requestId, reason }, { callerId }) => {
       await host.statusFor(String(requestId), callerId);
@@ -91,12 +91,12 @@ const createListTool = (runtime: Runtime): NativeTool => ({
   ...SHARED,
   name: 'mcp_list_available_tools',
   description:
-    'List all MCP tools that you can call now, with the energy that a call probably costs. Long lists come in pages.',
+    'List all MCP tools that you can call now, with the energy that each call is likely to use. Long lists are paginated.',
   annotations: { readOnlyHint: true },
   inputSchema: {
     type: 'object',
     properties: {
-      cursor: { type: 'string', maxLength: 100, description: 'The nextCursor of the previous page' },
+      cursor: { type: 'string', maxLength: 100, description: 'nextCursor from the previous page' },
     },
     additionalProperties: false,
   },

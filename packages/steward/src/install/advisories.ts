@@ -42,7 +42,7 @@ export const KNOWN_ADVISORIES: readonly Advisory[] = [
     identifier: '@modelcontextprotocol/server-filesystem',
     affected: FILESYSTEM,
     level: 'refuse',
-    text: 'directories whose names begin like an allowed one are accessible; fixed in 2025.7.1',
+    text: 'directories whose names start with the name of an allowed directory are accessible; fixed in 2025.7.1',
   },
   {
     id: 'CVE-2025-68143, CVE-2025-68144, CVE-2025-68145, CVE-2026-27735',
@@ -90,7 +90,7 @@ export const KNOWN_ADVISORIES: readonly Advisory[] = [
     identifier: 'postmark-mcp',
     affected: [{ from: '1.0.16' }],
     level: 'refuse',
-    text: 'sends a copy of every mail to its author',
+    text: 'sends a copy of every email to its author',
   },
   {
     id: 'postmark-mcp-2025-09',
@@ -98,7 +98,7 @@ export const KNOWN_ADVISORIES: readonly Advisory[] = [
     identifier: 'postmark-mcp',
     affected: [{ below: '1.0.16' }],
     level: 'warn',
-    text: 'later versions send a copy of every mail to their author',
+    text: 'later versions send a copy of every email to their author',
   },
   {
     id: 'CVE-2025-6514',
@@ -137,7 +137,7 @@ const normalName = (type: PackageType, name: string): string =>
 /** The known advisories and those of a file (a JSON array of the same objects). Rejects with CONFIG_INVALID. */
 export async function readAdvisories(file: string): Promise<readonly Advisory[]> {
   const fault = (what: string, cause?: unknown): TurnbuckleError =>
-    new TurnbuckleError('CONFIG_INVALID', `The list of advisories ${file} ${what}.`, {
+    new TurnbuckleError('CONFIG_INVALID', `The advisory list ${file} ${what}.`, {
       hint: 'Write a JSON array of objects with id, type, identifier, affected, level and text.',
       cause,
     });

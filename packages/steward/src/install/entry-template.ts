@@ -68,7 +68,7 @@ export function fillEntry(
 ): Record<string, unknown> {
   const known = new Map(inputs.map((input) => [input.name, input]));
   for (const name of Object.keys(answers.values ?? {}))
-    if (known.get(name)?.isSecret !== false) throw answerFault(name, 'is not an input that takes a value');
+    if (known.get(name)?.isSecret !== false) throw answerFault(name, 'does not accept a value');
   const filled = new Map(inputs.map((input) => [input.name, filledValue(input, answers)]));
   const lookup: Lookup = (name) => filled.get(name);
   if (template.type !== 'stdio') return fillRemote(template, lookup);
@@ -100,9 +100,12 @@ function fillRemote({ type, url, headers }: RemoteTemplate, lookup: Lookup): Rec
   for (const piece of url) {
     if (typeof piece === 'string') continue;
     const value = lookup(piece.input);
-    if (value === undefined) throw answerFault(piece.input, 'is a part of the address and has no value');
+    if (value === undefined) throw answerFault(piece.input, 'is part of the address and has no value');
     if ('literal' in value && !URL_VALUE.test(value.literal))
-      throw answerFault(piece.input, 'is a part of the address: use letters, digits, ".", "-", "_" and "~"');
+      throw answerFault(
+        piece.input,
+        'is part of the address: use only letters, digits, ".", "-", "_" and "~"',
+      );
   }
   return { type, url: fillText(url, lookup), ...withMembers('headers', fillMap(headers, lookup)) };
 }
@@ -144,7 +147,7 @@ const grantsOf = ({ granted = [] }: InputAnswers): { readonly write?: readonly s
 const dollarBeforeSecret = (): TurnbuckleError =>
   new TurnbuckleError(
     'ARGUMENTS_INVALID',
-    'A "$" directly before a secret is not allowed, because it would escape the placeholder of the secret.',
+    'A "$" directly before a secret is not allowed, because it would escape the secret\'s placeholder.',
     { hint: 'Change the value that ends in "$", or choose another server.' },
   );
 
@@ -164,15 +167,15 @@ function filledValue(
     return undefined;
   }
   if (choices !== undefined && choices.length > 0 && !choices.includes(value))
-    throw answerFault(name, `has to be one of: ${choices.join(', ')}`);
+    throw answerFault(name, `must be one of: ${choices.join(', ')}`);
   if (value.length > MAX_VALUE_LENGTH || value.includes('\0'))
-    throw answerFault(name, `has a NUL character, or more than ${MAX_VALUE_LENGTH} characters`);
+    throw answerFault(name, `contains a NUL character or is longer than ${MAX_VALUE_LENGTH} characters`);
   return { literal: value };
 }
 
 const answerFault = (name: string, what: string): TurnbuckleError =>
-  new TurnbuckleError('ARGUMENTS_INVALID', `The input "${name}" of the server ${what}.`, {
-    hint: 'Give a value for each required input, as the plan lists them. Secrets are stored in the vault, not given here.',
+  new TurnbuckleError('ARGUMENTS_INVALID', `The server's input "${name}" ${what}.`, {
+    hint: 'Provide a value for each required input in the plan. Secrets are stored in the vault and are not provided here.',
     data: { input: name },
   });
 

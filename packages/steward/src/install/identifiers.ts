@@ -92,19 +92,19 @@ export function identifierFault(
   version: string | undefined,
 ): string | undefined {
   const shown = JSON.stringify(identifier.slice(0, MAX_NAME_LENGTH));
-  if (type === 'npm' && !isNpmName(identifier)) return `${shown} is not the name of an npm package`;
-  if (type === 'pypi' && !isPypiName(identifier)) return `${shown} is not the name of a PyPI package`;
+  if (type === 'npm' && !isNpmName(identifier)) return `${shown} is not a valid npm package name`;
+  if (type === 'pypi' && !isPypiName(identifier)) return `${shown} is not a valid PyPI package name`;
   if (type === 'oci')
     return parseImageName(identifier, version) === undefined
-      ? `${shown} with version ${JSON.stringify(version ?? '')} is not the name of one exact container image`
+      ? `${shown} with version ${JSON.stringify(version ?? '')} does not identify an exact container image`
       : undefined;
   if (type === 'mcpb')
     return isBundleAddress(identifier)
       ? undefined
-      : `${shown} is not an https address that is written as it is used`;
+      : `${shown} is not an https URL in its normal form`;
   const isExact = type === 'npm' ? isExactVersion(version ?? '') : isPypiVersion(version ?? '');
   if (type === 'nuget' || isExact) return undefined;
-  return `version ${JSON.stringify((version ?? '').slice(0, MAX_VERSION_LENGTH))} is not one exact version`;
+  return `version ${JSON.stringify((version ?? '').slice(0, MAX_VERSION_LENGTH))} is not an exact version`;
 }
 
 const isBundleAddress = (text: string): boolean => text.length <= 2_000 && isPlainAddress(text);

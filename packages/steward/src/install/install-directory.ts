@@ -123,10 +123,9 @@ export type InstalledState =
 /** Whether the files are as they were installed; `packageHash` is what the caller remembers, if it does. */
 export async function verifyInstalled(directory: string, packageHash?: string): Promise<InstalledState> {
   const found = await readManifest(directory);
-  if (found === undefined)
-    return { unchanged: false, reason: `${directory} has no manifest that can be read` };
+  if (found === undefined) return { unchanged: false, reason: `${directory} has no readable manifest` };
   if (packageHash !== undefined && packageHash !== found.packageHash)
-    return { unchanged: false, reason: `${directory} has another package than the one installed` };
+    return { unchanged: false, reason: `${directory} does not contain the package that was installed` };
   try {
     const now = await hashTree(directory, TREE_LIMITS);
     if (now === found.packageHash) return { unchanged: true, manifest: found };
@@ -175,14 +174,14 @@ async function listFiles(directory: string, { maxFiles, maxBytes }: TreeLimits):
     for (const entry of await readdir(place, { withFileTypes: true })) {
       const path = join(place, entry.name);
       entries += 1;
-      if (entries > maxFiles) throw packageRefused(`${directory} has more than ${maxFiles} files.`);
+      if (entries > maxFiles) throw packageRefused(`${directory} contains more than ${maxFiles} files.`);
       if (entry.isDirectory()) left.push(path);
-      else if (!entry.isFile()) throw packageRefused(`${path} is a link, or another special file.`);
+      else if (!entry.isFile()) throw packageRefused(`${path} is a link or a special file.`);
       else {
         bytes += (await lstat(path)).size;
         files.push(path);
       }
-      if (bytes > maxBytes) throw packageRefused(`${directory} has more than ${maxBytes} bytes.`);
+      if (bytes > maxBytes) throw packageRefused(`${directory} contains more than ${maxBytes} bytes.`);
     }
   }
   return files;

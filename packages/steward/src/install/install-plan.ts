@@ -101,5 +101,5 @@ export interface KindOptions extends PlanOptions {
 export const cannotInstall = (
   identifier: string,
   reason: string,
-  hint = 'Choose another package or remote of the record, or add the server by hand.',
+  hint = 'Choose another package or remote in the record, or add the server by hand.',
 ): InstallRefusal => refuse(`${identifier} cannot be installed here, because ${reason}.`, hint);

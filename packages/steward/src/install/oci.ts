@@ -21,7 +21,7 @@ export function planOci(one: InstallablePackage, options: KindOptions): KindPlan
   if (image === undefined || digest === undefined)
     return cannotInstall(
       identifier,
-      'the digest of the image is not known',
+      'the digest of the image is unknown',
       'Check that its registry can be reached, then try again.',
     );
   assertNoRuntimeArguments(one.runtimeArguments);
@@ -59,6 +59,6 @@ export async function pullImage(
     timeoutMs: PULL_MS,
     signal,
     what: `Downloading the image ${reference}`,
-    hint: 'Check that the container engine runs and reaches the registry of the image.',
+    hint: 'Check that the container engine is running and can reach the image registry.',
   });
 }

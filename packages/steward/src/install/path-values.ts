@@ -1,6 +1,7 @@
 /** Paths among the values of a form: what a sandbox lets the server write because a person filled them in. */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path';
+import { shellQuote } from 'turnbuckle/light';
 
 export interface PathPlace {
   /** The home directory of the user. */
@@ -9,8 +10,15 @@ export interface PathPlace {
   readonly own: readonly string[];
 }
 
-/** Why a value cannot be used, as the end of a sentence about it. */
-export class PathFault extends Error {}
+/** Why a value cannot be used, as the end of a sentence about it, and what to do if that is known. */
+export class PathFault extends Error {
+  readonly next: string | undefined;
+
+  constructor(message: string, next?: string) {
+    super(message);
+    this.next = next;
+  }
+}
 
 /** A leading `~/` is the home directory, since no shell expands it for a server. */
 export const expandHome = (value: string, home: string): string =>
@@ -30,9 +38,12 @@ export async function writableDirectory(value: string, place: PathPlace): Promis
   }
   const parent = dirname(path);
   if (kind === 'nothing' && (await kindOf(parent)) !== 'directory')
-    throw new PathFault(`its directory ${parent} does not exist. Create it: mkdir -p ${parent}`);
+    throw new PathFault(
+      `its directory ${parent} does not exist`,
+      `Create the directory, and approve again: mkdir -p ${shellQuote(parent)}`,
+    );
   if (kind === 'nothing' && (value.endsWith('/') || extname(basename(path)) === ''))
-    throw new PathFault(`${path} does not exist. Create the directory, or the file`);
+    throw new PathFault(`${path} does not exist`, 'Create the file or directory, and approve again.');
   await assertGrantable(parent, place, `its directory ${parent} `);
   return parent;
 }

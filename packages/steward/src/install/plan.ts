@@ -30,8 +30,8 @@ const MAX_OFFERS = 50;
 export function choosePackage(record: InstallableRecord, options: PlanOptions): Choice | InstallRefusal {
   if (!isEntryName(options.serverName))
     return refuse(
-      `"${options.serverName.slice(0, 100)}" is not a name for a server.`,
-      'Use letters, digits, ".", "-" and "_", at most 100.',
+      `"${options.serverName.slice(0, 100)}" is not a valid server name.`,
+      'Use up to 100 characters: letters, digits, ".", "-" and "_".',
     );
   const offers = [
     ...(record.packages ?? []).map((one) => ({ type: one.registryType, offer: one })),
@@ -47,8 +47,8 @@ export function choosePackage(record: InstallableRecord, options: PlanOptions): 
   const [first] = refusals;
   if (first === undefined)
     return refuse(
-      `${record.name} has no ${options.package === undefined ? 'package and no remote' : `package ${options.package.identifier}`}.`,
-      'Choose another server of the registry.',
+      `${record.name} has no ${options.package === undefined ? 'package or remote' : `package ${options.package.identifier}`}.`,
+      'Choose another server from the registry.',
     );
   const others = refusals.slice(1).map(({ reason }) => reason);
   return others.length === 0 ? first : { ...first, reason: [first.reason, ...new Set(others)].join(' ') };
@@ -95,7 +95,7 @@ function checkOffer(
   if (transport.type !== 'stdio')
     return cannotInstall(
       identifier,
-      `it listens on a port of its own (${transport.type.slice(0, 30)}), and only stdio is supported`,
+      `it listens on its own port (${transport.type.slice(0, 30)}), and only stdio is supported`,
     );
   return { kind, package: offer };
 }
@@ -171,7 +171,7 @@ function commonWarnings(record: InstallableRecord, options: PlanOptions): string
   const { facts, verified, similarTo, isDeprecated = false } = options;
   const namespace = record.name.split('/')[0] ?? '';
   return [
-    ...(verified === true ? [] : [`nobody has verified who owns the namespace ${namespace}`]),
+    ...(verified === true ? [] : [`the owner of the namespace ${namespace} has not been verified`]),
     ...(similarTo === undefined ? [] : [`the name resembles that of ${similarTo}, which is better known`]),
     ...(isDeprecated ? ['the registry says that the server is deprecated'] : []),
     ...(facts?.hasInstallScripts === true

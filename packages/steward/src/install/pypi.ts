@@ -26,7 +26,7 @@ export function planPypi(
       env: inputs.environment(one.environmentVariables),
     },
     warnings: [
-      'only the version of the package is fixed: uvx downloads it and its dependencies when the server starts',
+      'only the package version is fixed: uvx downloads the package and its dependencies when the server starts',
     ],
   };
 }

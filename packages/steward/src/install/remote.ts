@@ -32,14 +32,14 @@ export function planRemote(remote: InstallableRemote, { inputs }: KindOptions): 
   // What is filled in later has no character that could end the host or the path.
   if (!isPlainAddress(textOf(url, () => 'x')))
     throw new RecordFault(
-      'has an address that is not written as it is used: with a user name, with variables that it does not declare, or in another spelling',
+      'has a URL that contains a user name, uses variables that it does not declare, or is not in its normal form',
     );
   const [host] = textOf(url, (name) => `<${name}>`)
     .slice('https://'.length)
     .split(/[/?#]/);
   return {
     server: { type, url, headers: inputs.headers(remote.headers) },
-    warnings: [`everything that is sent to the server leaves this machine for ${host}`],
+    warnings: [`everything sent to the server leaves this machine and goes to ${host}`],
   };
 }
 

@@ -79,7 +79,11 @@ async function callOne(
   if (current === undefined || !mayBeSampled(current, allowNetwork)) return undefined;
   const args = sampleArguments(current.inputSchema, { seed, checks });
   if (args === undefined) {
-    findings.add('note', `call of ${tool.tool}`, 'Not called: no valid arguments were found for its schema.');
+    findings.add(
+      'note',
+      `call of ${tool.tool}`,
+      'Not called: no valid arguments could be generated from its schema.',
+    );
     return undefined;
   }
   const started = monotonicNow();

@@ -176,7 +176,7 @@ async function measureMemory(
   if (processes === undefined || processes.length === 0) return;
   progress.memoryMb = Math.round(processes.reduce((sum, { memoryKb }) => sum + memoryKb, 0) / 1_024);
   if (progress.memoryMb > MUCH_MEMORY_MB)
-    findings.add('warn', 'memory', `It uses ${progress.memoryMb} MB after its lists were read.`);
+    findings.add('warn', 'memory', `It uses ${progress.memoryMb} MB of memory after its lists were read.`);
 }
 
 type Scan = ReturnType<typeof createTextScan>;

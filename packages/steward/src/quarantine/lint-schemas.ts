@@ -87,14 +87,14 @@ const join = (path: string, name: string): string => (path === '' ? name : `${pa
 function* ownFindings(node: Schema): Iterable<string> {
   for (const key of REFERENCES) {
     const target = node[key];
-    if (typeof target === 'string' && !target.startsWith('#')) yield `the ${key} leads outside the schema`;
+    if (typeof target === 'string' && !target.startsWith('#')) yield `"${key}" points outside the schema`;
   }
   const { properties, required, pattern } = node;
   if (Array.isArray(required) && isRecord(properties)) {
     const missing = required.find((name) => typeof name === 'string' && !Object.hasOwn(properties, name));
     if (missing !== undefined) yield `"${missing}" is required but not among the properties`;
-  } else if (required !== undefined && !Array.isArray(required)) yield '"required" is not a list';
-  if (typeof pattern === 'string' && !compiles(pattern)) yield 'the pattern is not a regular expression';
+  } else if (required !== undefined && !Array.isArray(required)) yield '"required" must be an array';
+  if (typeof pattern === 'string' && !compiles(pattern)) yield '"pattern" is not a valid regular expression';
   yield* valueProblems(node);
 }
 
@@ -103,13 +103,13 @@ const ownProblems = (node: Schema): string[] => [...ownFindings(node)];
 function* valueProblems(node: Schema): Iterable<string> {
   const { enum: choices, type } = node;
   if (choices !== undefined && (!Array.isArray(choices) || choices.length === 0))
-    yield 'the enum is not a list with values';
+    yield '"enum" must be a non-empty array';
   if (Array.isArray(choices) && choices.some((choice) => !hasType(choice, type)))
-    yield 'a value of the enum has another type';
+    yield 'a value in "enum" does not match "type"';
   if (!Object.hasOwn(node, 'default')) return;
-  if (!hasType(node.default, type)) yield 'the default has another type';
+  if (!hasType(node.default, type)) yield '"default" does not match "type"';
   else if (Array.isArray(choices) && isScalar(node.default) && !choices.includes(node.default))
-    yield 'the default is not a value of the enum';
+    yield '"default" is not one of the values in "enum"';
 }
 
 const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;

@@ -7,7 +7,7 @@ import type { Finding } from './report.js';
 /** By the runtime's reason for ignoring a message. */
 const IGNORED: Readonly<Record<string, readonly [Finding['level'], string]>> = {
   noise: ['warn', 'It writes text to stdout that is not an MCP message.'],
-  unasked: ['warn', 'It answers requests that nobody sent, or answers twice.'],
+  unasked: ['warn', 'It responds to requests that were never sent, or responds twice.'],
   malformed: ['fail', 'It sends messages that are not valid JSON-RPC.'],
   'too-deep': ['fail', 'It sends messages that are nested too deeply.'],
   'too-large': ['fail', 'It sends messages that are too large.'],

@@ -106,7 +106,7 @@ async function sandboxFault({ name, sandbox, path }: QuarantineOptions): Promise
 }
 
 function noteOf(entry: ConfigEntry, fault: string | undefined): string | undefined {
-  if (!isLocal(entry)) return 'The server is remote: nothing of it ran on this machine.';
+  if (!isLocal(entry)) return 'The server is remote: none of it ran on this machine.';
   return fault === undefined ? undefined : `The server ran without a sandbox, because ${fault}.`;
 }
 

@@ -161,7 +161,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 
 /** A last line of defence: escaping or shortening must never bring a secret back. */
 function withheld({ sandboxed, resources, prompts }: TestReport): TestReport {
-  const text = 'The texts of the server repeat a secret that it was given. They are not shown.';
+  const text = "The server's text contains a secret that was passed to it. The text is not shown.";
   return {
     verdict: 'fail',
     tools: [],

@@ -82,7 +82,7 @@ function* hiddenFindings(text: string, flags: readonly Flag[]): Iterable<Omit<Fi
 }
 
 function* secretFindings(text: string, repeatsSecret: boolean): Iterable<Omit<Finding, 'where'>> {
-  if (repeatsSecret) yield fail('It repeats a secret that the server was given.');
+  if (repeatsSecret) yield fail('It contains a secret that was passed to the server.');
   const shape = findSecretShape(text);
   if (shape === undefined) return;
   const sentence = `It contains what looks like ${shape}.`;
@@ -110,9 +110,9 @@ interface TakenNames {
 function* nameFindings(name: string, { names, fullNames }: TakenNames): Iterable<Omit<Finding, 'where'>> {
   const lower = name.toLowerCase();
   const taken = names.get(lower) ?? fullNames.get(lower);
-  if (taken !== undefined) yield fail(`Its name is that of a tool of server "${taken.server}".`);
+  if (taken !== undefined) yield fail(`It has the same name as a tool on server "${taken.server}".`);
   else if (isBuiltInName(name)) yield fail('It has the same name as a built-in tool of a widely used agent.');
-  else if (/^mcp__/i.test(name)) yield fail('Its name looks like that of a tool of another server.');
+  else if (/^mcp__/i.test(name)) yield fail('Its name resembles the name of a tool on another server.');
   const word = dangerousWord(name);
   if (word !== undefined) yield warn(`Its name contains "${word}".`);
 }

@@ -105,5 +105,5 @@ const timeoutLevel = ({ startMs }: { readonly startMs?: number }): 'fail' | 'war
 const testCancelled = (server: Quarantine['name']): TurnbuckleError =>
   new TurnbuckleError('CALL_CANCELLED', `The test of server "${server}" was cancelled.`, {
     server,
-    hint: 'Nothing of the server runs any more. Start the test again when it is needed.',
+    hint: 'The server was stopped. Run the test again if you still need it.',
   });

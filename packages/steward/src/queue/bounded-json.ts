@@ -18,8 +18,8 @@ export const resultJson = (result: unknown): string =>
 
 function bounded(text: string, what: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  throw new TurnbuckleError('RESPONSE_TOO_LARGE', `${what} is larger than ${maxLength} characters of JSON.`, {
-    hint: 'Ask for less, such as fewer search results or smaller changes.',
+  throw new TurnbuckleError('RESPONSE_TOO_LARGE', `${what} is longer than ${maxLength} characters of JSON.`, {
+    hint: 'Request less, such as fewer search results or smaller changes.',
   });
 }
 

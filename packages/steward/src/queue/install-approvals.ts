@@ -82,7 +82,7 @@ export class InstallApprovals {
    * the caller of the request has too many open ones.
    */
   ask({ requestId, step, subject, fields, now, expiresAt }: InstallQuestion): InstallApproval {
-    const shown = boundedJson(subject, 'What the install approval would show', MAX_PART_LENGTH);
+    const shown = boundedJson(subject, 'The content of the install approval', MAX_PART_LENGTH);
     const inputs = boundedJson(fields, 'The list of fields of the install approval', MAX_PART_LENGTH);
     return this.#database.transaction(() => {
       const known = this.#database
@@ -120,7 +120,8 @@ export class InstallApprovals {
     return this.#database.transaction(() => {
       const asked = this.get(id);
       if (asked === undefined) throw unknownApproval(id);
-      if (asked.answer === 'withdrawn') throw approvalClosed(id, 'is not needed: its request has ended');
+      if (asked.answer === 'withdrawn')
+        throw approvalClosed(id, 'is no longer needed because its request has finished');
       if (asked.answer === 'expired' || asked.expiresAt <= now) throw approvalClosed(id, 'has expired');
       if (asked.answer !== undefined) throw approvalClosed(id, `was already answered with "${asked.answer}"`);
       this.#database
@@ -216,7 +217,7 @@ export class InstallApprovals {
 
 const EXPIRED: RequestError = {
   code: 'APPROVAL_NEEDED',
-  message: 'Nothing was installed: the install approval expired before somebody answered it.',
+  message: 'Nothing was installed: the install approval expired before anyone answered it.',
   hint: 'Send the request again, and answer the install approval in time.',
 };
 

@@ -55,5 +55,5 @@ function endIfHopeless(database: WorkDatabase, row: Row, now: number): void {
 const workersEnded = (id: string, losses: number): RequestError => ({
   code: 'INTERNAL',
   message: `The request "${id}" was abandoned because ${losses} worker processes exited while running it.`,
-  hint: "The daemon's log shows how they ended. Check that the machine has enough memory.",
+  hint: "The daemon's log shows how they exited. Check that the machine has enough memory.",
 });

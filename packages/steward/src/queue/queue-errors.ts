@@ -3,7 +3,7 @@ import { TurnbuckleError } from 'turnbuckle';
 
 export const unknownRequest = (id: string): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', `The steward has no request with the id "${id}".`, {
-    hint: 'The request may have ended long ago. List the requests, and use the id of one of them.',
+    hint: 'The request may have finished long ago. List the requests, and use one of their ids.',
   });
 
 export const idTaken = (id: string): TurnbuckleError =>
@@ -13,7 +13,7 @@ export const idTaken = (id: string): TurnbuckleError =>
 
 export const tooManyOpen = (limit: number): TurnbuckleError =>
   new TurnbuckleError('OVERLOADED', `The steward has ${limit} open requests, which is the limit.`, {
-    hint: 'Wait until some have ended, or cancel some.',
+    hint: 'Wait for some requests to finish, or cancel some.',
   });
 
 export const tooManyOpenOfCaller = (caller: string, limit: number): TurnbuckleError =>
@@ -21,18 +21,22 @@ export const tooManyOpenOfCaller = (caller: string, limit: number): TurnbuckleEr
     'OVERLOADED',
     `"${caller}" has ${limit} open requests to the steward, which is its limit.`,
     {
-      hint: 'Wait until some have ended, or cancel some.',
+      hint: 'Wait for some requests to finish, or cancel some.',
     },
   );
 
 export const tooManyOpenOfAgents = (limit: number): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', `The steward has ${limit} open requests of agents, which is the limit.`, {
-    hint: 'Wait until some have ended, or cancel some: turnbuckle steward list',
-  });
+  new TurnbuckleError(
+    'OVERLOADED',
+    `The steward has ${limit} open requests from agents, which is the limit.`,
+    {
+      hint: 'Wait for some requests to finish, or cancel some. List the requests: turnbuckle steward list',
+    },
+  );
 
 export const unknownApproval = (id: string): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', `No install approval has the id "${id}".`, {
-    hint: 'The request may have ended. List the pending install approvals.',
+    hint: 'The request may have finished. List the pending install approvals.',
   });
 
 export const approvalClosed = (id: string, why: string): TurnbuckleError =>
@@ -43,6 +47,8 @@ export const approvalClosed = (id: string, why: string): TurnbuckleError =>
 export const tooManyApprovals = (caller: string, limit: number): TurnbuckleError =>
   new TurnbuckleError(
     'OVERLOADED',
-    `Not asked: ${caller === '' ? 'the owner' : `"${caller}"`} has ${limit} open install approvals, which is the limit.`,
-    { hint: 'Answer some of them, and send the request again: turnbuckle steward approvals' },
+    `Cannot request approval: ${caller === '' ? 'the owner' : `"${caller}"`} has ${limit} open install approvals, which is the limit.`,
+    {
+      hint: 'Approve or refuse some of them, and send the request again. List pending approvals: turnbuckle steward approvals',
+    },
   );

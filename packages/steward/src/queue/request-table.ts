@@ -47,7 +47,10 @@ export function changeRequest(database: WorkDatabase, id: string, changes: Chang
 export function mergedData(row: Row, added: Readonly<Record<string, unknown>> | undefined): string {
   const known = String(row.data);
   if (added === undefined) return known;
-  return boundedJson({ ...(JSON.parse(known) as object), ...added }, 'What the steps of the request found');
+  return boundedJson(
+    { ...(JSON.parse(known) as object), ...added },
+    'The intermediate result of the request',
+  );
 }
 
 export function errorJson({ code, message, hint }: RequestError): string {

@@ -212,7 +212,7 @@ async function requestRecord(wanted: WantedRecord, job: Finding): Promise<Server
   if (status === 404) return undefined;
   if (status !== 200) throw unexpectedStatus(url, status);
   const record = parseServerRecord(value);
-  if (record === undefined) throw malformed(url, 'is not the record of a server');
+  if (record === undefined) throw malformed(url, 'is not a server record');
   // What is installed must be what was asked for.
   if (record.name !== name || (version !== undefined && record.version !== version))
     throw malformed(url, 'describes a different server or version than the one requested');

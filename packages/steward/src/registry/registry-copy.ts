@@ -66,7 +66,7 @@ const contentsOf = ({ records, skipped, next }: RecordList, readAt: number): Reg
 });
 
 const cutNote = (name: string, { records }: RegistryContents): string =>
-  `${name} is only a part of a registry: ${records.length} servers are used.`;
+  `${name} contains only part of a registry: ${records.length} servers are used.`;
 
 function stampOf(file: string): string {
   try {
@@ -89,12 +89,8 @@ async function readFile(file: string): Promise<RecordList> {
 }
 
 const unusable = (file: string, why: string, cause?: unknown): TurnbuckleError =>
-  new TurnbuckleError(
-    'CONFIG_INVALID',
-    `The copy of a registry ${showLine(file, 300)} cannot be used: ${why}.`,
-    {
-      hint: 'Save the answer of GET /v0.1/servers of a registry to the file, or configure another one.',
-      cause,
-      data: { file },
-    },
-  );
+  new TurnbuckleError('CONFIG_INVALID', `The registry copy ${showLine(file, 300)} cannot be used: ${why}.`, {
+    hint: "Save a registry's response to GET /v0.1/servers in the file, or configure another file.",
+    cause,
+    data: { file },
+  });

@@ -128,17 +128,21 @@ async function parsed(url: URL, text: string): Promise<unknown> {
 
 /** The registry answered something else than its API describes. */
 export function malformed(url: URL, what: string, cause?: unknown): TurnbuckleError {
-  return new TurnbuckleError('PROTOCOL_VIOLATION', `The answer of the registry at ${shown(url)} ${what}.`, {
-    hint: 'Check that the configured URL is that of an MCP registry (API v0.1), or of a copy that ends in .json.',
-    cause,
-    data: { url: shown(url) },
-  });
+  return new TurnbuckleError(
+    'PROTOCOL_VIOLATION',
+    `The response from the registry at ${shown(url)} ${what}.`,
+    {
+      hint: 'Check that the configured URL points to an MCP registry (API v0.1), or to a registry copy whose URL ends in .json.',
+      cause,
+      data: { url: shown(url) },
+    },
+  );
 }
 
 /** For a status that no retry can change. */
 export function unexpectedStatus(url: URL, status: number): TurnbuckleError {
   return new TurnbuckleError('SERVER_ERROR', `The registry at ${shown(url)} responded with HTTP ${status}.`, {
-    hint: 'Check that the configured URL is that of an MCP registry (API v0.1), and that it needs no sign-in.',
+    hint: 'Check that the configured URL points to an MCP registry (API v0.1) that does not require sign-in.',
     data: { url: shown(url), status },
   });
 }
@@ -160,7 +164,7 @@ function failedWith(url: URL, status: number, retryAfterMs: number | undefined):
 
 function unreachable(url: URL, cause: unknown): TurnbuckleError {
   return new TurnbuckleError('CONNECT_FAILED', `The registry at ${shown(url)} could not be reached.`, {
-    hint: 'Check the network and the configured URL of the registry, or configure a copy of it in a file.',
+    hint: 'Check the network and the configured registry URL, or configure a copy of the registry in a file.',
     cause,
     data: { address: shown(url) },
   });

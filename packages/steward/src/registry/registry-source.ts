@@ -29,7 +29,7 @@ export function sourceUrl(text: string): URL {
   const isUsable =
     (url?.protocol === 'https:' || url?.protocol === 'http:') && url.username === '' && url.password === '';
   if (url !== undefined && isUsable) return url;
-  throw new TurnbuckleError('CONFIG_INVALID', `"${showLine(text)}" is not the URL of a registry.`, {
+  throw new TurnbuckleError('CONFIG_INVALID', `"${showLine(text)}" is not a valid registry URL.`, {
     hint: 'Use an http or https URL without a user name, such as https://registry.example.',
   });
 }

@@ -142,7 +142,7 @@ function jsonLength(value: unknown): number {
     return JSON.stringify(value).length;
   } catch {
     // A bigint, which JSON does not have.
-    throw invalid([{ path: 'params', message: 'expected values of JSON' }]);
+    throw invalid([{ path: 'params', message: 'expected JSON values' }]);
   }
 }
 

@@ -64,7 +64,7 @@ const plan: Step<WorkServices> = {
     const found = await findRecord(params, services, { plan: options, signal, progress });
     const { servers } = await readConfiguration(services);
     const serverName = chooseServerName(params.serverName, found.record.name, (name) => servers.has(name));
-    progress(50, `Reading what is published about ${found.record.name}.`);
+    progress(50, `Reading the published details of ${found.record.name}.`);
     const { record, alternatives, verified, isDeprecated, similarTo, package: exact } = found;
     const planned = await prepareInstall(record, {
       ...options,
@@ -102,7 +102,7 @@ const approve: Step<WorkServices> = {
         details: [
           ...showPlan(planned, given),
           ...(integrity === undefined ? [] : [`integrity: ${integrity}`]),
-          ...(modelReason === undefined ? [] : [`chosen by a model, which says: ${modelReason}`]),
+          ...(modelReason === undefined ? [] : [`chosen by a model for this reason: ${modelReason}`]),
           ...(alternatives ?? []).map(({ name, description }) => `alternative: ${name}: ${description}`),
         ],
         warnings: shown.warnings,
@@ -181,7 +181,7 @@ const test: Step<WorkServices> = {
     throw new TurnbuckleError(
       'RESULT_INVALID',
       `Server "${serverName}" failed its test: ${describeFindings(report)}`,
-      { server: serverName, hint: 'It was removed again. Choose another server or version.' },
+      { server: serverName, hint: 'The server was removed again. Choose another server or version.' },
     );
   },
 };
@@ -273,7 +273,7 @@ async function requireUnchanged(server: string, directory: string, packageHash: 
   if (state.unchanged) return;
   throw new TurnbuckleError('RESULT_INVALID', `Server "${server}" was not added: ${state.reason}.`, {
     server,
-    hint: 'What is there now is not what was approved and tested. Send the request again.',
+    hint: 'The server is no longer the one that was approved and tested. Send the request again.',
   });
 }
 

@@ -46,8 +46,8 @@ export function askAboutEntry(
 export const entryChanged = (server: string): TurnbuckleError =>
   new TurnbuckleError(
     'CONFIG_INVALID',
-    `Server "${server}" was changed in the config file after the approval had been asked for.`,
-    { server, hint: 'Nothing was changed. Send the request again, to see what it would do now.' },
+    `Server "${server}" was changed in the config file after approval was requested.`,
+    { server, hint: 'Nothing was changed. Send the request again to see what it would do now.' },
   );
 
 /** The approval once it is answered with yes; undefined: not answered yet. CALL_DENIED for a no. */

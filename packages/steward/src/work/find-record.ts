@@ -57,7 +57,7 @@ async function findByName(
 ): Promise<FoundRecord> {
   const record = await registry.get(name, undefined, signal);
   if (record === undefined)
-    throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server "${name}".`, {
+    throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server named "${name}".`, {
       hint: 'Search for servers by what they do: turnbuckle search <purpose>',
     });
   return { ...toFound(record, params), ...(await registry.judge(record, signal)) };
@@ -81,12 +81,12 @@ function chooseCandidate(candidates: readonly Candidate[], words: string, plan: 
   if (first !== undefined)
     throw new TurnbuckleError(
       'CALL_DENIED',
-      `Servers for "${words}" were found, but none can be installed. ${first.reason}`,
+      `Servers matching "${words}" were found, but none can be installed. ${first.reason}`,
       {
         hint: first.hint,
       },
     );
-  throw new TurnbuckleError('SERVER_UNKNOWN', `No registry has a server for "${words}".`, {
+  throw new TurnbuckleError('SERVER_UNKNOWN', `No server matching "${words}" was found in any registry.`, {
     hint: 'Describe the purpose in other words, or add the server by hand: turnbuckle add <name> -- <command>',
   });
 }

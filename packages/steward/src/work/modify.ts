@@ -69,7 +69,7 @@ const apply: Step<WorkServices> = {
     );
     if (others.length > 0)
       throw new Error(
-        `${others.map((key) => `"${key}"`).join(', ')} of server "${serverName}" was changed by somebody else meanwhile, and stays`,
+        `${others.map((key) => `"${key}"`).join(', ')} of server "${serverName}" was changed by someone else in the meantime and was not restored`,
       );
   },
 };

@@ -99,7 +99,7 @@ class ModelSearch {
       { role: 'user', text: `${markData('purpose', purpose)}\nFound so far:\n${first}` },
     ];
     for (let step = 0; step < MAX_STEPS; step += 1) {
-      progress(20 + step * 15, 'A model looks for fitting servers.');
+      progress(20 + step * 15, 'A model is searching for suitable servers.');
       const { text, toolCalls } = await model.step({ messages, tools: TOOLS, effort: EFFORT, signal });
       if (toolCalls.length === 0) return;
       const outputs = [];
@@ -128,8 +128,8 @@ class ModelSearch {
 
   async #search(input: unknown): Promise<string> {
     const parsed = z.safeParse(SEARCH_INPUT, input);
-    if (!parsed.success) return 'Give "words": the words to search for, at most 500 characters.';
-    if (this.#searches >= MAX_SEARCHES) return 'No more searches. Choose from what was found.';
+    if (!parsed.success) return 'Set "words" to the words to search for (up to 500 characters).';
+    if (this.#searches >= MAX_SEARCHES) return 'Search limit reached. Choose from the results so far.';
     this.#searches += 1;
     const { registry, limit, signal } = this.#options;
     const found = await registry.search(parsed.data.words, { limit, signal });
@@ -146,7 +146,7 @@ class ModelSearch {
     for (const { name, reason = '' } of named)
       if (this.#found.has(name) && this.#choices.size < MAX_CHOICES)
         this.#choices.set(name, showLine(reason, MAX_REASON));
-    return 'None of these servers was found by a search. Name them exactly.';
+    return 'None of these servers was in the search results. Use their exact names.';
   }
 }
 

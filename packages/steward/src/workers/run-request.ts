@@ -257,7 +257,7 @@ function withProblems(error: RequestError, problems: readonly string[]): Request
   return {
     ...error,
     message: `${error.message} These steps could not be undone: ${problems.join(', ')}.`,
-    hint: 'Check the configuration and the install directory of the server, and remove what was left.',
+    hint: "Check the configuration and the server's install directory, and remove anything left behind.",
   };
 }
 

@@ -65,7 +65,7 @@ async function main(settings: WorkerSettings): Promise<void> {
     const ended = await run(claimed, { queue, settings, module, servicesFor });
     if (ended === 'stuck') {
       process.stderr.write(
-        `A step of the request "${claimed.claim.id}" did not end when it was interrupted.\n`,
+        `A step of the request "${claimed.claim.id}" did not stop when it was interrupted.\n`,
       );
       break;
     }

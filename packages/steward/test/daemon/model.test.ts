@@ -62,7 +62,7 @@ describe('a model of the steward', () => {
     const { subject } = await stage.approval(id);
     expect(subject).toMatchObject({ summary: expect.stringContaining('@acme/server-spreadsheets 1.0.0') });
     expect((subject as { details: string[] }).details).toContain(
-      'chosen by a model, which says: It reads workbooks.',
+      'chosen by a model for this reason: It reads workbooks.',
     );
     expect(asked).toEqual([
       ['search_registry', 'choose_servers'],

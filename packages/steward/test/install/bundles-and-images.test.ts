@@ -150,7 +150,7 @@ describe('bundles (mcpb)', () => {
     ],
     [
       'an entry point elsewhere',
-      'is not a JavaScript file in it',
+      'is not one of its JavaScript files',
       bundle(server({ entry_point: '../../x.js' })),
     ],
     ['an unsafe variable', 'environment variable', bundle(config({ env: { NODE_OPTIONS: '--require x' } }))],

@@ -22,7 +22,7 @@ const CASES: readonly Case[] = [
   ],
   ['a program outside its package', 'is outside the package', () => [bin('../../../../../bin/sh')]],
   ['an absolute program', 'is outside the package', () => [bin('/bin/sh')]],
-  ['a program that it does not have', 'is not a file of the package', () => [bin('missing.js')]],
+  ['a program that it does not have', 'is not a file in the package', () => [bin('missing.js')]],
   [
     'a program that is not JavaScript',
     'is not JavaScript',

@@ -79,7 +79,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'an indirect dependency from a file',
-    'npm could not install|file or directory of this machine',
+    'npm could not install|file or directory on this machine',
     () => indirect('file:../../../..'),
   ],
   [

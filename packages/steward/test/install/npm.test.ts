@@ -215,7 +215,7 @@ describe('supply chain', () => {
     expect(update.integrity).not.toBe(approved.integrity);
     expect(update.directory).not.toBe(approved.directory);
     const changed = { ...approved, integrity: update.integrity ?? '' };
-    await expect(stage.carryOut(changed)).rejects.toThrow('does not have the integrity that was approved');
+    await expect(stage.carryOut(changed)).rejects.toThrow('does not match the approved integrity hash');
     const { directory = '' } = await stage.carryOut(approved);
     const text = readFileSync(join(directory, 'node_modules/@acme/server-tiny/package.json'), 'utf8');
     expect(JSON.parse(text).version).toBe('1.2.3');

@@ -142,7 +142,7 @@ describe('S53: what the user has to know', () => {
     };
     const given = options({ facts, verified: false, similarTo: '@acme/server-files', sandbox: false });
     expect(planned(npmRecord('@acne/server-files', '1.0.0'), given).shown.warnings).toEqual([
-      'nobody has verified who owns the namespace io.github.acme',
+      'the owner of the namespace io.github.acme has not been verified',
       'the name resembles that of @acme/server-files, which is better known',
       'the package has install scripts, which are not run; it may not work without them',
       'the package is deprecated: use another',
@@ -158,7 +158,7 @@ describe('S53: what the user has to know', () => {
     expect(refused(record, options({ package: wanted })).reason).toContain(
       'has no package @acme/server-file',
     );
-    expect(refused({ name: 'a/b', version: '1' }).reason).toContain('has no package and no remote');
+    expect(refused({ name: 'a/b', version: '1' }).reason).toContain('has no package or remote');
   });
 });
 
@@ -187,7 +187,9 @@ describe('S55: names and versions', () => {
     '',
     'a'.repeat(215),
   ])('the name %j is refused', (identifier) => {
-    expect(refused(npmRecord(identifier, '1.0.0'), options({}, ANY)).reason).toContain('is not the name');
+    expect(refused(npmRecord(identifier, '1.0.0'), options({}, ANY)).reason).toContain(
+      'is not a valid npm package name',
+    );
   });
 
   it.each([
@@ -210,7 +212,7 @@ describe('S55: names and versions', () => {
     ' 1.0.0',
     '1.0.0\n',
   ])('the version %j is refused', (version) => {
-    expect(refused(npmRecord('good', version)).reason).toContain('is not one exact version');
+    expect(refused(npmRecord('good', version)).reason).toContain('is not an exact version');
   });
 
   it.each([

@@ -126,7 +126,7 @@ describe('the verdict about', () => {
     const server = await startFixture('echo', { transport: 'http' });
     onTestFinished(() => server.stop());
     const report = await tryServer({ type: 'http', url: server.url }, { sandbox: 'required' });
-    expect(report.note).toBe('The server is remote: nothing of it ran on this machine.');
+    expect(report.note).toBe('The server is remote: none of it ran on this machine.');
     expect(report).toMatchObject({ sandboxed: false, verdict: 'warn' });
     expect(textsOf(report, 'warn')).not.toMatch(/sandbox/);
     expect(report.tools).toHaveLength(18);

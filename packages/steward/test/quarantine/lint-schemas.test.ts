@@ -43,19 +43,27 @@ describe('a problem is found:', () => {
       withProperty({ type: 'object', properties: {}, required: ['x'] }),
       /a: "x" is required/,
     ],
-    ['an empty enum', withProperty({ enum: [] }), /the enum is not a list with values/],
+    ['an empty enum', withProperty({ enum: [] }), /"enum" must be a non-empty array/],
     [
       'an enum of another type',
       withProperty({ type: 'string', enum: ['a', 1] }),
-      /value of the enum has another type/,
+      /a value in "enum" does not match "type"/,
     ],
     [
       'a default of another type',
       withProperty({ type: 'number', default: '1' }),
-      /the default has another type/,
+      /"default" does not match "type"/,
     ],
-    ['a default outside the enum', withProperty({ enum: ['a'], default: 'b' }), /not a value of the enum/],
-    ['a pattern that is none', withProperty({ type: 'string', pattern: '([' }), /not a regular expression/],
+    [
+      'a default outside the enum',
+      withProperty({ enum: ['a'], default: 'b' }),
+      /"default" is not one of the values in "enum"/,
+    ],
+    [
+      'a pattern that is none',
+      withProperty({ type: 'string', pattern: '([' }),
+      /not a valid regular expression/,
+    ],
     [
       'no description of a parameter',
       { type: 'object', properties: { b: {} } },

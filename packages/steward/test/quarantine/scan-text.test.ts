@@ -56,14 +56,14 @@ describe('the text of a tool', () => {
 
   it('that repeats a secret of the server is found', () => {
     expect(scan({}, { repeatsSecret: () => true })).toEqual([
-      'fail: It repeats a secret that the server was given.',
+      'fail: It contains a secret that was passed to the server.',
     ]);
   });
 });
 
 describe('the name of a tool', () => {
   it.each(['send_mail', 'SEND_MAIL', 'mcp__mail__send_mail'])('%s belongs to another server', (name) => {
-    expect(scan({ name }).join()).toMatch(/fail: Its name is that of a tool of server "mail"/);
+    expect(scan({ name }).join()).toMatch(/fail: It has the same name as a tool on server "mail"/);
   });
 
   it.each(['Bash', 'bash', 'str_replace_editor', 'WebFetch'])('%s belongs to an agent', (name) => {
@@ -76,7 +76,7 @@ describe('the name of a tool', () => {
 
   it('may not look like that of another server', () => {
     expect(scan({ name: 'mcp__other__thing' })).toEqual([
-      'fail: Its name looks like that of a tool of another server.',
+      'fail: Its name resembles the name of a tool on another server.',
     ]);
   });
 

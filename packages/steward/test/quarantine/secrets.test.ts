@@ -74,7 +74,7 @@ describe('a secret of a tested server', () => {
     expect(text).not.toContain(WORD);
     expect(text).not.toContain(Buffer.from(SECRET).toString('base64'));
     expect(report.verdict).toBe('fail');
-    expect(textsOf(report, 'fail')).toMatch(/It repeats a secret that the server was given/);
+    expect(textsOf(report, 'fail')).toMatch(/It contains a secret that was passed to the server/);
   });
 
   it('is not in the report of a server that dies with it', async () => {

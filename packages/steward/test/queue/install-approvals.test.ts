@@ -75,7 +75,7 @@ describe('a request that waits for an approval', () => {
     queue.requestCancel(id, '', 5);
     expect(approvals.pending().approvals).toEqual([]);
     expect(() => approvals.answer(asked.id, { answer: 'yes', answeredBy: 'owner', now: 6 })).toThrow(
-      /its request has ended/,
+      /its request has finished/,
     );
     expect(mustClaim('w2').ending).toBe('cancel');
   });

@@ -441,7 +441,7 @@ describe('several registries', () => {
       {
         source: missing,
         records: 0,
-        note: `The copy of a registry ${missing} cannot be used: it does not exist.`,
+        note: `The registry copy ${missing} cannot be used: it does not exist.`,
       },
       { skipped: 0 },
     ]);

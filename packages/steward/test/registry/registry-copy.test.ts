@@ -39,7 +39,7 @@ describe('a copy in a file', () => {
     writeFileSync(file, JSON.stringify({ servers: REGISTRY_RECORDS, metadata: { nextCursor: 'more' } }));
     const registry = open([{ file }]);
     await registry.search('weather');
-    expect(registry.status()[0]?.note).toContain('is only a part of a registry');
+    expect(registry.status()[0]?.note).toContain('contains only part of a registry');
   });
 
   it.each<[why: string, make: (file: string) => void]>([
@@ -56,7 +56,7 @@ describe('a copy in a file', () => {
     make(file);
     await expect(open([{ file }]).search('weather')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: `The copy of a registry ${file} cannot be used: ${why}.`,
+      message: `The registry copy ${file} cannot be used: ${why}.`,
     });
     rmSync(file, { recursive: true, force: true });
   });

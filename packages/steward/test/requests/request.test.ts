@@ -77,7 +77,7 @@ describe('a request', () => {
     ],
     [makeRequest({ big: 'x'.repeat(70_000) }), 'at "params": expected JSON of at most 65536 characters'],
     [makeRequest({ deep: nested(30) }), 'at "params": expected at most 20 levels of objects'],
-    [makeRequest({ count: 1n }), 'at "params": expected values of JSON'],
+    [makeRequest({ count: 1n }), 'at "params": expected JSON values'],
     [null, 'expected an object, found null'],
   ])('with a fault is refused: %#', (input, text) => {
     const { code, message, hint, data } = failure(input);

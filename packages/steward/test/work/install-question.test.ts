@@ -108,7 +108,7 @@ describe('the question about an installation', () => {
       ]),
     );
     expect(warnings.join()).not.toContain('sandbox');
-    expect(warnings.join()).toContain('leaves this machine for mcp.example.com');
+    expect(warnings.join()).toContain('leaves this machine and goes to mcp.example.com');
   });
 
   it('shows what the fields will be in: the caller’s value is the default of the field', async () => {

@@ -123,7 +123,7 @@ describe('the undo of a change', () => {
 
   it('leaves what somebody else wrote meanwhile, and says so', async () => {
     await open({ ...after, callTimeoutMs: 5_000, connectTimeoutMs: 7_000 });
-    await expect(undo()).rejects.toThrow('"callTimeoutMs" of server "known" was changed by somebody else');
+    await expect(undo()).rejects.toThrow('"callTimeoutMs" of server "known" was changed by someone else');
     expect(entry()).toEqual({ ...before, callTimeoutMs: 5_000, connectTimeoutMs: 7_000 });
   });
 });

@@ -32,7 +32,7 @@ export async function readMcpbFacts(
     const text = Buffer.from(await readZipEntry(data, entry)).toString('utf8');
     return { integrity: sha256, manifest: parseLossless(text) };
   } catch {
-    throw packageRefused('The manifest.json of the bundle is not valid.');
+    throw packageRefused('The manifest.json in the bundle is not valid.');
   }
 }
 
@@ -48,14 +48,14 @@ export function installMcpb(plan: InstallPlan, options: BundleOptions): Promise<
     await mkdir(content, { mode: 0o700 });
     await unzipTo(content, data, options.signal);
     const program = await stat(join(content, file)).catch(() => undefined);
-    if (program?.isFile() !== true) throw packageRefused(`The bundle does not have its entry point ${file}.`);
+    if (program?.isFile() !== true)
+      throw packageRefused(`The bundle does not contain its entry point ${file}.`);
     return content;
   });
 }
 
 async function download(address: string, sha256: string, options: BundleOptions): Promise<Uint8Array> {
-  if (!SHA256.test(sha256))
-    throw packageRefused('The registry record of the bundle has no valid SHA-256 hash.');
+  if (!SHA256.test(sha256)) throw packageRefused("The bundle's registry record has no valid SHA-256 hash.");
   const response = await fetchAllowed(address, options);
   if (!response.ok)
     throw installError(

@@ -69,7 +69,7 @@ function assertScript(file: string): void {
     !/^[^\\\p{Cc}-][^\\\p{Cc}]*\.[cm]?js$/u.test(file)
   )
     throw new RecordFault(
-      `describes a bundle whose entry point ${JSON.stringify(file.slice(0, 200))} is not a JavaScript file in it`,
+      `describes a bundle whose entry point ${JSON.stringify(file.slice(0, 200))} is not one of its JavaScript files`,
     );
 }
 

@@ -124,7 +124,7 @@ async function inflate(content: Uint8Array, size: number): Promise<Uint8Array> {
   const out = new Uint8Array(size);
   let length = 0;
   const stream = new Inflate((part) => {
-    if (length + part.length > size) throw broken('has an entry that is larger than announced');
+    if (length + part.length > size) throw broken('has an entry that is larger than declared');
     out.set(part, length);
     length += part.length;
   });

@@ -29,7 +29,7 @@ const MAX_PACKAGES = 3_000;
 /** Throws FETCH_REFUSED. */
 export function checkLock(text: string, rules: LockRules): void {
   const parsed = lockShape.safeParse(JSON.parse(text));
-  if (!parsed.success) throw packageRefused('npm wrote a lock file that is not valid.');
+  if (!parsed.success) throw packageRefused('npm wrote an invalid lock file.');
   const { packages } = parsed.data;
   const places = Object.keys(packages).filter((place) => place !== '');
   if (places.length > MAX_PACKAGES)
@@ -37,9 +37,7 @@ export function checkLock(text: string, rules: LockRules): void {
   for (const place of places) checkEntry(place, packages[place] ?? {}, rules);
   const own = packages[`node_modules/${rules.identifier}`];
   if (own?.version !== rules.version || own.integrity !== rules.integrity)
-    throw packageRefused(
-      `${rules.identifier} ${rules.version} does not have the integrity that was approved.`,
-    );
+    throw packageRefused(`${rules.identifier} ${rules.version} does not match the approved integrity hash.`);
 }
 
 function checkEntry(place: string, one: z.output<typeof entry>, rules: LockRules): void {
@@ -47,7 +45,7 @@ function checkEntry(place: string, one: z.output<typeof entry>, rules: LockRules
   const name = one.name ?? place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
   if (!place.startsWith('node_modules/') || place.split('/').includes('..') || link === true)
     throw packageRefused(
-      `The dependency ${name} is a file or directory of this machine, not a package of the registry.`,
+      `The dependency ${name} is a file or directory on this machine, not a package from the registry.`,
     );
   // A bundled one is a part of the file that contains it.
   if (inBundle !== true && (!resolved.startsWith(rules.source) || !/^sha(512|384|256|1)-/.test(integrity)))

@@ -198,10 +198,10 @@ async function checkProgram(
   const facts = await lstat(path).catch(() => undefined);
   const real = facts?.isFile() === true ? await realpath(path) : undefined;
   if (real?.startsWith((await realpath(own)) + sep) !== true)
-    throw packageRefused(`The program ${file} of ${identifier} is not a file of the package.`);
+    throw packageRefused(`The program ${file} of ${identifier} is not a file in the package.`);
   if (!(await isJavaScript(path)))
     throw packageRefused(
-      `The program ${file} of ${identifier} is not JavaScript, and nothing else can be run.`,
+      `The program ${file} of ${identifier} is not JavaScript. Only JavaScript programs can be run.`,
     );
 }
 

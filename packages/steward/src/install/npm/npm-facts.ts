@@ -51,10 +51,10 @@ export async function readNpmFacts(wanted: NpmPackage, options: FactsOptions): P
     throw packageRefused(`The registry has no version ${version} of ${identifier}.`);
   const { integrity } = published.dist;
   if (integrity === undefined || !SHA512.test(integrity))
-    throw packageRefused(`The registry has no SHA-512 integrity for ${what}.`);
+    throw packageRefused(`The registry has no SHA-512 integrity hash for ${what}.`);
   if (!isInRegistry(published.dist.tarball, registry))
     throw packageRefused(
-      `The file of ${what} is not in the registry but at ${originOf(published.dist.tarball)}.`,
+      `The file for ${what} is not in the registry but at ${originOf(published.dist.tarball)}.`,
     );
   const publishedAt = readTime(ownMember(document.time, version));
   const { deprecated, bin } = published;
@@ -89,7 +89,7 @@ export async function fetchDocument(
   { fetch, registry, signal }: Pick<FactsOptions, 'fetch' | 'signal'> & { readonly registry: NpmRegistry },
 ): Promise<NpmDocument> {
   if (!isNpmName(name))
-    throw packageRefused(`${JSON.stringify(name.slice(0, 200))} is not the name of an npm package.`);
+    throw packageRefused(`${JSON.stringify(name.slice(0, 200))} is not a valid npm package name.`);
   const response = await fetchFromRegistry(`${registry.url}${name.replace('/', '%2f')}`, {
     fetch,
     registry,
@@ -146,7 +146,7 @@ export const isInRegistry = (tarball: string, registry: NpmRegistry): boolean =>
 
 /** The part of an untrusted address that may be shown. */
 export function originOf(address: string): string {
-  if (!URL.canParse(address)) return 'an address that is not valid';
+  if (!URL.canParse(address)) return 'an invalid address';
   const { protocol, host } = new URL(address);
   return `${protocol}//${host}`.slice(0, 200);
 }

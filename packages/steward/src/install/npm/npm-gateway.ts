@@ -171,15 +171,17 @@ class Gateway {
   async #file(path: string): Promise<Uint8Array> {
     const file = this.#files.get(/^-\/file\/([a-f0-9]{64})\.tgz$/.exec(path)?.[1] ?? '');
     if (file === undefined)
-      throw packageRefused('npm requested a file that belongs to no package of this installation.');
+      throw packageRefused('npm requested a file that does not belong to any package in this installation.');
     const { what, url, registry, dist } = file;
     if (!isInRegistry(url, registry))
-      throw packageRefused(`The file of ${what} is not in the registry but at ${originOf(url)}.`);
+      throw packageRefused(`The file for ${what} is not in the registry but at ${originOf(url)}.`);
     const response = await fetchFromRegistry(url, { ...this.#options, registry });
     if (!response.ok) throw packageRefused(`The registry has no file for ${what} (HTTP ${response.status}).`);
     const data = new Uint8Array(await response.arrayBuffer());
     if (!hasIntegrity(data, dist))
-      throw packageRefused(`The file of ${what} does not match its integrity: it was replaced or damaged.`);
+      throw packageRefused(
+        `The file for ${what} does not match its integrity hash: it was replaced or damaged.`,
+      );
     await this.#inspect(what, data);
     return data;
   }
@@ -194,7 +196,7 @@ class Gateway {
       this.#unpackedBytes += bytes;
     } catch (error) {
       throw error instanceof TarballFault
-        ? packageRefused(`The tarball of ${what} ${error.message}.`)
+        ? packageRefused(`The tarball for ${what} ${error.message}.`)
         : error;
     }
   }

@@ -26,7 +26,7 @@ export function planNpm(one: InstallablePackage, options: KindOptions): KindPlan
   if (facts?.bin === undefined)
     return cannotInstall(
       identifier,
-      'the npm registry did not return its details',
+      'the npm registry did not return the package details',
       'Check that the npm registry can be reached, then try again.',
     );
   const [foreign] = facts.foreignDependencies ?? [];
@@ -67,7 +67,7 @@ function chooseProgram(identifier: string, bin: Readonly<Record<string, string>>
   if (names.length === 0) throw new RecordFault('describes a package that has no program');
   if (chosen === undefined)
     throw new RecordFault(
-      `describes a package with several programs (${names.slice(0, 10).join(', ')}), and none of them has the name of the package`,
+      `describes a package with several programs (${names.slice(0, 10).join(', ')}), and none of them is named after the package`,
     );
   return checkedPath(chosen);
 }

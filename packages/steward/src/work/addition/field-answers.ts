@@ -77,7 +77,7 @@ export async function checkPath(name: string, value: string, place: PathPlace): 
     throw new TurnbuckleError(
       'ARGUMENTS_INVALID',
       `${JSON.stringify(value)} cannot be used for "${name}": ${error.message}.`,
-      { hint: 'Give another path, and answer again.', data: { input: name } },
+      { hint: error.next ?? 'Use another path, and approve again.', data: { input: name } },
     );
   }
 }
