@@ -12,12 +12,12 @@ export const DEMO_MODEL = 'demo';
 export const startDemoModel = (): Promise<ScriptedServer> => startScriptedServer(answerAsDemo);
 
 const INTRODUCTION =
-  'I am a demo without a language model. Ask me for my "tools", or write "call <tool> <JSON>" to call one.';
+  'I am a demo without a language model. Ask me for my "tools", or write "call <tool> <JSON>" to call a tool.';
 
 function answerAsDemo({ messages, tools }: ScriptedRequest): ScriptedAnswer {
   const last = messages.at(-1);
   const callable = tools.filter((name) => name.includes('_') && !BUILT_IN.has(name));
-  if (last?.role === 'tool') return respond(`The tool answered: ${plain(last.text).slice(0, 1_000)}`);
+  if (last?.role === 'tool') return respond(`The tool returned: ${plain(last.text).slice(0, 1_000)}`);
   const asked = last?.role === 'user' ? last.text.trim() : '';
   const [, name = '', json = '{}'] = /^call\s+(\S+)\s*(.*)$/s.exec(asked) ?? [];
   if (name !== '')

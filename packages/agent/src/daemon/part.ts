@@ -77,7 +77,7 @@ class AgentHost {
 
   failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    const text = `The agent did not follow the configuration: ${message}`;
+    const text = `The agent could not apply the new configuration: ${message}`;
     this.#context.publish('agent.failed', { code: 'INTERNAL', message: text });
   }
 
@@ -123,11 +123,11 @@ class AgentHost {
     const { metrics } = this.#context;
     const changes = metrics.counter(
       'turnbuckle_agent_changes_total',
-      'Changes of conversations of the agent.',
+      "Changes to the agent's conversations.",
     );
     metrics.gauge(
       'turnbuckle_agent_energy',
-      'Energy of the agent.',
+      "The agent's energy.",
       () => this.#agent?.routeParts.loop.status.level ?? 0,
     );
     this.#addChange = () => changes.add();
@@ -142,5 +142,5 @@ const disabled = (): TurnbuckleError =>
 
 const notConfigured = (): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', 'The daemon has no agent.', {
-    hint: 'Set agent.model in your config file. To try it without a model: turnbuckle chat --demo',
+    hint: 'Set agent.model in your config file. To try the agent without a model: turnbuckle chat --demo',
   });

@@ -63,7 +63,7 @@ export function createAgentRoutes(agent: Agent): readonly ApiRoute[] {
     },
     {
       ...route('GET', '/conversations', {
-        summary: 'List conversations, the latest first',
+        summary: 'List conversations, latest first',
         handle: list(agent),
       }),
       query: LIST_QUERY,
@@ -83,7 +83,7 @@ export function createAgentRoutes(agent: Agent): readonly ApiRoute[] {
     },
     {
       ...route('POST', '/conversations/:id/end', {
-        summary: 'End a conversation; its calls that wait for approval are cancelled',
+        summary: 'End a conversation; its calls that are waiting for approval are cancelled',
         handle: end(agent),
       }),
       body: EMPTY_OBJECT,
@@ -91,7 +91,7 @@ export function createAgentRoutes(agent: Agent): readonly ApiRoute[] {
     },
     {
       ...route('GET', '/agent/stats', {
-        summary: 'Show the energy and work of the agent',
+        summary: "Show the agent's energy and activity",
         handle: stats(agent),
       }),
       response: STATS_SHAPE,
@@ -205,19 +205,15 @@ const idOf = ({ parameters: { id = '' } }: RouteContext): string => id;
 
 const unknown = (id: string): TurnbuckleError =>
   new TurnbuckleError('PATH_UNKNOWN', `There is no conversation "${id.slice(0, 100)}".`, {
-    hint: 'List all with GET /conversations, or leave the id out to start a new one.',
+    hint: 'List all conversations with GET /conversations, or omit the id to start a new conversation.',
   });
 
 const tooMany = (open: number, max: number): TurnbuckleError =>
-  new TurnbuckleError(
-    'OVERLOADED',
-    `The agent has ${open} conversations that have not ended, and the limit is ${max}.`,
-    {
-      hint: 'List them with GET /conversations?ended=false, and end some with POST /conversations/<id>/end. Or increase agent.maxConversations in your config file.',
-    },
-  );
+  new TurnbuckleError('OVERLOADED', `The agent has ${open} open conversations. The limit is ${max}.`, {
+    hint: 'List open conversations with GET /conversations?ended=false, and end some of them with POST /conversations/<id>/end. Alternatively, increase agent.maxConversations in your config file.',
+  });
 
 const tooManyStreams = (): TurnbuckleError =>
-  new TurnbuckleError('OVERLOADED', `Too many streams of replies are open (limit: ${MAX_STREAMS}).`, {
+  new TurnbuckleError('OVERLOADED', `Too many reply streams are open (limit: ${MAX_STREAMS}).`, {
     hint: 'Close a stream, or try again later.',
   });

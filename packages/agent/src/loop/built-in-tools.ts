@@ -16,12 +16,12 @@ const INPUTS = {
 };
 
 const DESCRIPTIONS: Readonly<Record<BuiltInName, string>> = {
-  respond: 'Send a text to the user of the current conversation.',
-  await_energy: 'Do nothing more in this conversation until the energy has reached a level.',
+  respond: 'Send a message to the user in the current conversation.',
+  await_energy: 'Pause this conversation until the energy reaches a level.',
   select_conversation: 'Work on another conversation next. The current one is not changed.',
-  think: 'Note a thought for yourself. The user does not see it.',
+  think: 'Write a note to yourself. The user does not see it.',
   end_conversation: 'End the current conversation. Use it when nothing is left to do.',
-  snooze_conversation: 'Come back to the current conversation after some minutes.',
+  snooze_conversation: 'Return to the current conversation after a number of minutes.',
 };
 
 export type BuiltInName = keyof typeof INPUTS;
@@ -49,5 +49,5 @@ export function parseBuiltIn(name: BuiltInName, input: unknown): BuiltInCall | s
   // The schema of a name gives the input of that name, which TypeScript cannot follow.
   if (checked.success) return { name, input: checked.data } as BuiltInCall;
   const [issue] = checked.error.issues;
-  return `Invalid input of ${name}${issue === undefined ? '' : ` at "${issue.path.join('.')}"`}.`;
+  return `Invalid input for ${name}${issue === undefined ? '' : ` at "${issue.path.join('.')}"`}.`;
 }

@@ -89,7 +89,7 @@ export function interpretStep(outcome: StepOutcome, context: StepContext): Inter
 const NO_ANSWER: MessageContent = {
   kind: 'failure',
   code: 'RESULT_INVALID',
-  text: `The model gave no answer in ${MAX_STEPS} steps. Write again, or ask in another way.`,
+  text: `The model did not reply within ${MAX_STEPS} steps. Send your message again, or rephrase it.`,
 };
 
 /** Ids of the model may repeat; ours do not. Input that is too large or no data is replaced. */
@@ -120,7 +120,9 @@ function applyCall(call: ToolCall, context: StepContext, effects: StepEffects): 
   if (limits.maxCalls === 0) return output('Not called: no tools can be called in this step.');
   if (!tools.has(name)) return output(`There is no tool "${name}".`);
   if (effects.calls.length >= limits.maxCalls)
-    return output(`Not called: at most ${limits.maxCalls} calls per step at the current energy level.`);
+    return output(
+      `Not called: only ${limits.maxCalls} calls per step are allowed at the current energy level.`,
+    );
   if (!isObject(call.input))
     return output('Not called: the input must be an object of at most 64,000 characters.');
   effects.calls.push({ id: `agent-${id}`, modelId: id, tool: name, input: call.input });
@@ -147,7 +149,7 @@ function applyBuiltIn({ name, input }: BuiltInCall, context: StepContext, effect
       if (wanted === conversation.id || !conversations.some(({ id }) => id === wanted))
         return 'There is no other conversation with this id.';
       effects.selected = wanted;
-      return 'It is next.';
+      return 'The selected conversation is next.';
     }
     case 'end_conversation':
       effects.ends = true;

@@ -4,7 +4,7 @@ import type { ChatMessage, StepOutcome } from '@turnbuckle/model';
 import { cut, type MessageContent } from '../conversations/message.js';
 import { parseBuiltIn } from './built-in-tools.js';
 
-const INSTRUCTION = `This conversation has ended. Review it: if something important is missing or wrong, call "respond" once with a short follow-up for the user. Otherwise answer "nothing" without a tool.`;
+const INSTRUCTION = `This conversation has ended. Review it: if something important is missing or wrong, call "respond" once with a short follow-up for the user. Otherwise reply "nothing" without calling a tool.`;
 
 const MAX_FOLLOW_UP_CHARACTERS = 4_000;
 

@@ -207,7 +207,7 @@ export class CycleRunner {
 const toFailure = (error: unknown): TurnbuckleError =>
   error instanceof TurnbuckleError
     ? error
-    : new TurnbuckleError('INTERNAL', `A step of the agent failed: ${String(error)}.`, {
+    : new TurnbuckleError('INTERNAL', `An agent step failed: ${String(error)}.`, {
         cause: error,
         hint: 'Please report this error.',
       });

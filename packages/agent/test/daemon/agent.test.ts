@@ -90,7 +90,7 @@ describe('a conversation over HTTP', () => {
     const refused = await request('/message', message);
     expect(refused.status).toBe(503);
     expect(await refused.json()).toMatchObject({
-      error: expect.stringContaining('has 2 conversations'),
+      error: expect.stringContaining('has 2 open conversations'),
       hint: expect.stringContaining('ended=false'),
     });
     const ids = async (query: string) =>

@@ -35,7 +35,7 @@ it('answers, lists tools, calls one and says goodbye', async () => {
       { role: 'assistant', text: '', toolCalls: [{ id: 'a-1', ...call }] },
       { role: 'tool', outputs: [{ id: 'a-1', name: 'demo_echo', text: 'x' }] },
     );
-    expect(answered).toMatchObject([{ name: 'respond', input: { text: 'The tool answered: x' } }]);
+    expect(answered).toMatchObject([{ name: 'respond', input: { text: 'The tool returned: x' } }]);
   } finally {
     await close();
   }
