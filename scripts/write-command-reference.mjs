@@ -39,7 +39,7 @@ function table(head, rows) {
 function optionTable(options) {
   const rows = Object.entries(options).map(([name, { short, value, multiple, summary }]) => {
     const written = `--${name}${value === undefined ? '' : ` <${value}>`}`;
-    const repeated = multiple && !summary.includes('more than once') ? '; may be given more than once' : '';
+    const repeated = multiple && !summary.includes('can be repeated') ? '; can be repeated' : '';
     return [
       `${short === undefined ? '' : `${code(`-${short}`)}, `}${code(written)}`,
       `${summary}${repeated}`,

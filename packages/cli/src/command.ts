@@ -62,7 +62,7 @@ export const GLOBAL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
     type: 'string',
     multiple: true,
     value: 'file',
-    summary: 'Additional config file with the highest priority; may be given more than once',
+    summary: 'Additional config file with the highest priority; can be repeated',
   },
   'mcp-server': {
     type: 'string',

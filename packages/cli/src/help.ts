@@ -17,10 +17,8 @@ export function helpForAll(commands: readonly Command[], width = Number.POSITIVE
     'Global options:',
     ...optionLines(GLOBAL_OPTIONS, width),
     '',
-    ...wrapText(
-      'Run turnbuckle <command> --help for details and examples, or turnbuckle --version for the version.',
-      width,
-    ),
+    'Details and examples: turnbuckle <command> --help',
+    'Version: turnbuckle --version',
   ].join('\n');
 }
 

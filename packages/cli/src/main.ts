@@ -71,11 +71,7 @@ function toLongOption(word: string): string {
 
 function helpOrUsage(first: string | undefined, rest: readonly string[], output: Output): number {
   if (first !== undefined && !['help', '--help', '-h'].includes(first))
-    return reportUsageError(
-      output,
-      `Unknown option "${first}".`,
-      'Run turnbuckle --help to list the commands.',
-    );
+    return reportUsageError(output, `Unknown option "${first}".`, 'List the commands: turnbuckle --help');
   const [topic] = first === 'help' ? rest : [];
   if (topic === undefined || topic.startsWith('-')) return print(output, helpForAll(COMMANDS, output.width));
   const named = findCommand(topic);
@@ -91,22 +87,20 @@ const findCommand = (name: string): Command | undefined =>
 function unknownCommand(output: Output, word: string): number {
   const close = nearestWord(word, COMMAND_NAMES);
   const hint =
-    close === undefined
-      ? 'Run turnbuckle --help to list the commands.'
-      : `Did you mean "turnbuckle ${close}"?`;
+    close === undefined ? 'List the commands: turnbuckle --help' : `Did you mean "turnbuckle ${close}"?`;
   return reportUsageError(output, `Unknown command "${word}".`, hint);
 }
 
 /** Without `--`, options of a server's command look like ours. */
 function usageHint(command: Command, problem: string): string {
   const { name } = command;
-  const help = `Run turnbuckle ${name} --help for usage.`;
+  const help = `Show the usage: turnbuckle ${name} --help`;
   const unknown = /^Unknown option '--?([^']+)'/.exec(problem)?.[1];
   if (unknown === undefined) return help;
   const close = nearestWord(unknown, Object.keys({ ...GLOBAL_OPTIONS, ...command.options }));
   if (close !== undefined) return `Did you mean --${close}? ${help}`;
   return name === 'add'
-    ? `Put -- before the server's command: turnbuckle add <name> -- <command> [arguments]. ${help}`
+    ? `Put -- before the server's command (turnbuckle add <name> -- <command> [arguments]). ${help}`
     : help;
 }
 

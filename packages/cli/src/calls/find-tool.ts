@@ -77,13 +77,13 @@ function unknownTool(name: string, runtime: ToolLookup, server?: string): Turnbu
   const owner = server === undefined ? runtime.tools().find(({ tool }) => tool === name)?.server : undefined;
   const meant =
     owner !== undefined
-      ? `Server "${owner}" has a tool with this name. Call it: turnbuckle call ${shellQuote(owner)} ${shellQuote(name)}. `
+      ? `Server "${owner}" has a tool with this name. To call it: turnbuckle call ${shellQuote(owner)} ${shellQuote(name)}`
       : close !== undefined
         ? `Did you mean "${close}"? `
         : '';
   return new TurnbuckleError('TOOL_UNKNOWN', `There is no tool "${name}"${at}.`, {
     server,
     tool: name,
-    hint: `${meant}${all}`,
+    hint: owner === undefined ? `${meant}${all}` : meant,
   });
 }

@@ -47,7 +47,7 @@ export class AgentLink {
       } catch (error) {
         if (!isRestarting(error)) throw await this.#explain(error);
         if (!this.#hasAnswered || performance.now() > end) throw noResponse(this.#client, error);
-        if (isFirst) output.note('The daemon does not respond. Waiting for it to run again.');
+        if (isFirst) output.note('The daemon is not responding. Waiting for it to restart.');
         await delay(RETRY_MS, undefined, { signal });
         this.#client = find() ?? this.#client;
       }
@@ -65,8 +65,8 @@ export class AgentLink {
       return refusal.code === 'PATH_UNKNOWN' ? withoutAgent(error) : error;
     const hint =
       error.code === 'PATH_UNKNOWN'
-        ? 'List the conversations: turnbuckle chat --list. To begin a new one, leave the id out.'
-        : 'List them: turnbuckle chat --list. End one: turnbuckle chat --end <id>. Or increase agent.maxConversations in your config file.';
+        ? 'To start a new conversation, omit the id. To list open conversations: turnbuckle chat --list'
+        : 'Increase agent.maxConversations in your config file, or end a conversation (turnbuckle chat --end <id>). To list open conversations: turnbuckle chat --list';
     return new TurnbuckleError(error.code, error.message, { hint, cause: error });
   }
 }
@@ -81,8 +81,8 @@ const noResponse = ({ url, isNamed }: DaemonClient, cause: Error): TurnbuckleErr
   new TurnbuckleError('CONNECT_FAILED', `No response from the daemon at ${url}: ${cause.message}.`, {
     cause,
     hint: isNamed
-      ? 'Check MCP_BRIDGE_URL, or unset it to use the daemon of this machine.'
-      : 'Check the daemon: turnbuckle serve status. Start it: turnbuckle serve start',
+      ? 'Check MCP_BRIDGE_URL, or unset it to use the daemon on this machine.'
+      : 'Check whether the daemon is running (turnbuckle serve status), or start it: turnbuckle serve start',
   });
 
 const connectionLost = ({ url }: DaemonClient, cause: Error): TurnbuckleError =>
@@ -93,7 +93,7 @@ const connectionLost = ({ url }: DaemonClient, cause: Error): TurnbuckleError =>
 
 /** A daemon without an agent does not know its routes. */
 const withoutAgent = (cause: TurnbuckleError): TurnbuckleError =>
-  new TurnbuckleError('CONFIG_INVALID', 'The daemon runs without an agent.', {
+  new TurnbuckleError('CONFIG_INVALID', 'The daemon has no agent.', {
     cause,
-    hint: 'Set agent.model in your config file, and remove "enabled": false from "agent" if it is there. To try it without a model: turnbuckle chat --demo',
+    hint: 'Set agent.model in your config file, and remove "enabled": false from "agent" if it is set. To try the agent without a model: turnbuckle chat --demo',
   });

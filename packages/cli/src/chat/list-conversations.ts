@@ -28,8 +28,7 @@ export const findByShortId = (link: AgentLink, typed: string): Promise<string> =
 export async function listOpen({ output }: CommandContext, link: AgentLink): Promise<void> {
   const conversations = (await fetchConversations(link)).filter(({ state }) => state !== 'ended');
   if (output.json) return output.data({ conversations });
-  if (conversations.length === 0)
-    return output.note('There are no open conversations. Begin one: turnbuckle chat');
+  if (conversations.length === 0) return output.note('No open conversations. Start one: turnbuckle chat');
   const { color, width } = output;
   const ids = shortIds(conversations.map(({ id }) => id));
   const rows = conversations.map(({ title, state, updatedAt, energy }, at) => [
@@ -42,7 +41,9 @@ export async function listOpen({ output }: CommandContext, link: AgentLink): Pro
   const head = ['id', 'state', 'last change', 'energy', 'first message'].map((word) => color.dim(word));
   for (const line of textTable([head, ...rows], { width })) output.line(line);
   output.note(
-    color.dim('Continue one: turnbuckle chat --conversation <id>. End one: turnbuckle chat --end <id>'),
+    color.dim(
+      'Continue a conversation: turnbuckle chat --conversation <id>\nEnd a conversation: turnbuckle chat --end <id>',
+    ),
   );
 }
 

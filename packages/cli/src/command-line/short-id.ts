@@ -23,6 +23,6 @@ export async function resolveShortId(typed: string, list: () => Promise<readonly
   if (found === undefined || ids.includes(typed)) return typed;
   if (more.length === 0) return found;
   throw new TurnbuckleError('ARGUMENTS_INVALID', `The id "${typed}" is ambiguous.`, {
-    hint: 'Give more characters of the id.',
+    hint: 'Enter more characters of the id.',
   });
 }

@@ -34,7 +34,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       undo: { type: 'boolean', summary: 'Revert the last import' },
     },
     examples: [
-      { line: 'turnbuckle import', what: 'all servers that are found' },
+      { line: 'turnbuckle import', what: 'all servers found' },
       { line: 'turnbuckle import cursor vscode --yes', what: 'only from these two clients' },
       { line: 'turnbuckle import --from ~/old/mcp.json', what: 'from a file' },
     ],

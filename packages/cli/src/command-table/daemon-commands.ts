@@ -87,12 +87,12 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         multiple: true,
         value: 'capability',
         summary:
-          'With create, grant the token this capability (default: "mcp_integration", which covers all servers); replaces the default, and may be given more than once',
+          'With create, grant the token this capability (default: "mcp_integration", which covers all servers); replaces the default; can be repeated',
       },
       access: {
         type: 'string',
         value: 'call,read,admin',
-        summary: 'With create, what the token may be used for (default: "call")',
+        summary: 'With create, the access that the token grants (default: "call")',
       },
       expires: {
         type: 'string',
@@ -119,9 +119,9 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: 'approvals',
     arguments: '[list|show|watch|answer] [id] [once|session|always|deny]',
     maxPositionals: 3,
-    summary: 'List and answer calls that are waiting for approval',
+    summary: 'List calls that are waiting for approval, and approve or deny them',
     description:
-      'On a terminal, the watch subcommand prompts you to answer each new call. Elsewhere, watch only prints the calls.',
+      'In a terminal, the watch subcommand prompts you to approve or deny each new call. Without a terminal, it only prints the calls.',
     options: {
       full: { type: 'boolean', summary: 'With show, print everything that would be sent, untruncated' },
     },

@@ -8,7 +8,7 @@ export const MANAGE_COMMANDS: readonly Command[] = [
     arguments: '<name> <command|url|json> [arguments]',
     summary: 'Add a server to the configuration',
     description:
-      'Everything after "--" is stored unchanged as the command of a local server. The server is not started. A single argument with a slash, such as io.github.acme/files, is the name of a server in a registry: the daemon installs and tests it, after it has shown you exactly what it would install (turnbuckle search finds names).',
+      'Everything after "--" is stored unchanged as the command of a local server. The server is not started. A single argument with a slash, such as io.github.acme/files, is the name of a server in a registry. The daemon shows you exactly what it would install, and installs and tests the server after you approve. To find names, use turnbuckle search.',
     options: {
       scope: SCOPE_OPTION,
       env: {
@@ -48,7 +48,7 @@ export const MANAGE_COMMANDS: readonly Command[] = [
       },
       {
         line: 'turnbuckle add io.github.acme/files',
-        what: 'add a server of a registry, after your approval',
+        what: 'add a server from a registry, after your approval',
       },
     ],
     load: () => import('../commands/add.js'),

@@ -16,5 +16,5 @@ export const CAPABILITY_OPTION = {
 export const AGENT_OPTION = {
   type: 'string',
   value: 'name',
-  summary: `Use the account of this agent; the agent needs its own "auth" under "credentials" in the server's configuration`,
+  summary: `Use this agent's account; the agent needs its own "auth" under "credentials" in the server's configuration`,
 } as const;

@@ -31,7 +31,7 @@ function refuseEntryOptions({ flags, command }: CommandContext, name: string): v
   const used = Object.keys(command.options).find((option) => flags[option] !== undefined);
   if (used === undefined) return;
   throw invalid(`--${used} cannot be used when adding a server from a registry ("${name}").`, {
-    hint: `Remove --${used}, or give the command or URL of the server.`,
+    hint: `Remove --${used}, or specify the server's command or URL.`,
   });
 }
 
@@ -113,7 +113,7 @@ function refuseAddress(word: string, more: readonly string[]): void {
   const address = more.length === 0 && !existsSync(word) ? completeAddress(word) : undefined;
   if (address === undefined) return;
   throw invalid(`"${word}" looks like a URL without a scheme.`, {
-    hint: `For a URL, include the scheme: turnbuckle add <name> ${address}. For a program, write: turnbuckle add <name> -- ${word}`,
+    hint: `For a URL, include the scheme (turnbuckle add <name> ${address}). For a program: turnbuckle add <name> -- ${word}`,
   });
 }
 
@@ -159,6 +159,6 @@ const asRecord = (value: unknown): object => (typeof value === 'object' && value
 
 const invalid = (message: string, more: { cause?: unknown; hint?: string } = {}): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', message, {
-    hint: 'Run turnbuckle add --help for usage.',
+    hint: 'Show the usage: turnbuckle add --help',
     ...more,
   });

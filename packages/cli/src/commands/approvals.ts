@@ -70,7 +70,7 @@ async function mentionInstallApprovals(
     .catch(() => ({ pendingApprovals: 0 }));
   if (!(count > 0)) return;
   const what = count === 1 ? '1 install approval is pending' : `${count} install approvals are pending`;
-  output.note(`${what}. Show what the steward asks: turnbuckle steward approvals`);
+  output.note(`${what}. Show the details: turnbuckle steward approvals`);
 }
 
 /** With --full all that would be sent, however long. */
@@ -190,7 +190,7 @@ async function resolveId(context: CommandContext, client: DaemonClient): Promise
   if (found === undefined || ids.includes(typed)) return typed;
   if (more.length === 0) return found;
   throw new TurnbuckleError('ARGUMENTS_INVALID', `Approval id "${typed}" is ambiguous.`, {
-    hint: 'Give more characters of the id. List pending approvals: turnbuckle approvals',
+    hint: 'Enter more characters of the id. List pending approvals: turnbuckle approvals',
   });
 }
 
@@ -206,7 +206,7 @@ const isNotFound = (error: unknown): error is TurnbuckleError =>
 const notPendingError = (id: string, cause?: TurnbuckleError): TurnbuckleError =>
   new TurnbuckleError('ARGUMENTS_INVALID', `No pending approval with id "${id}".`, {
     cause,
-    hint: `${id.length < MIN_ID_LENGTH ? `Give at least ${MIN_ID_LENGTH} characters of the id.` : 'It may have been answered, or have timed out.'} List pending approvals: turnbuckle approvals`,
+    hint: `${id.length < MIN_ID_LENGTH ? `Enter at least ${MIN_ID_LENGTH} characters of the id.` : 'It may have been answered, or have timed out.'} List pending approvals: turnbuckle approvals`,
   });
 
 const unreachableError = ({ url }: DaemonClient, cause: NoResponseError): TurnbuckleError =>

@@ -19,7 +19,7 @@ export async function run(context: CommandContext): Promise<number | undefined> 
   if (word === 'replay') return replay(context);
   if (word === undefined) return void (await list(context));
   throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand "${[word, ...surplus].join(' ')}".`, {
-    hint: 'Search calls: turnbuckle calls --search "words". Show one call: turnbuckle calls show <id>',
+    hint: 'To search for calls, use --search "words". To show one call: turnbuckle calls show <id>',
   });
 }
 
@@ -125,6 +125,6 @@ async function findCall(context: CommandContext): Promise<LoggedCall> {
   const row = await withLog(context, (log) => log?.get(id));
   if (row !== undefined) return toLoggedCall(row);
   throw new TurnbuckleError('ARGUMENTS_INVALID', `No call "${id}" in the call history.`, {
-    hint: 'List calls with their ids: turnbuckle calls. Old calls are deleted automatically.',
+    hint: 'Old calls are deleted automatically. List calls with their ids: turnbuckle calls',
   });
 }

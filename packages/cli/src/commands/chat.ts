@@ -36,21 +36,25 @@ function rejectWithDemo({ flags }: CommandContext): void {
   const option = ['conversation', 'keep', 'list', 'end'].find((name) => flags[name] !== undefined);
   if (option === undefined) return;
   throw new TurnbuckleError('ARGUMENTS_INVALID', `--${option} cannot be combined with --demo.`, {
-    hint: 'The conversation of the demo ends with the command.',
+    hint: 'The demo conversation ends with the command.',
   });
 }
 
 function openLink(context: CommandContext): AgentLink {
   const { output, signal, flags } = context;
   if (flags['no-daemon'] === true)
-    throw new TurnbuckleError('ARGUMENTS_INVALID', 'The agent is a part of the daemon.', {
-      hint: 'Leave --no-daemon out. To try it without a daemon: turnbuckle chat --demo',
-    });
+    throw new TurnbuckleError(
+      'ARGUMENTS_INVALID',
+      'The agent is part of the daemon, so --no-daemon cannot be used.',
+      {
+        hint: 'Omit --no-daemon. To try the agent without a daemon: turnbuckle chat --demo',
+      },
+    );
   // Options for other commands have no meaning here: the agent is always the daemon's own.
   const find = () => findDaemonEndpoint({ ...context, flags: {} })?.client;
   const client = find();
   if (client !== undefined) return new AgentLink({ client, find, output, signal });
   throw new TurnbuckleError('CONNECT_FAILED', 'No daemon is running, so there is no agent to talk to.', {
-    hint: 'Start the daemon: turnbuckle serve start. To try it without a model: turnbuckle chat --demo',
+    hint: 'Start the daemon (turnbuckle serve start), or try the agent without a daemon or a model: turnbuckle chat --demo',
   });
 }

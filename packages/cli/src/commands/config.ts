@@ -61,7 +61,7 @@ function showServers({ output }: CommandContext, { servers }: LoadedConfig): voi
   if (servers.size === 0)
     output.line(
       output.rewriteCommands(
-        '  None. Add a server: turnbuckle add <name> -- <command>, or turnbuckle import',
+        '  None. Import servers (turnbuckle import), or add a server: turnbuckle add <name> -- <command>',
       ),
     );
   const rows = [...servers.values()].map(({ name, origin, problem, config, shadowed }) => [

@@ -85,7 +85,7 @@ function checkConfiguration({ problems, servers, layers }: LoadedConfig): Check[
       what: `${count(servers.size, 'server')} in ${count(files, 'file')}`,
       next:
         servers.size === 0
-          ? 'Add a server: turnbuckle add <name> -- <command>, or turnbuckle import'
+          ? 'Import servers (turnbuckle import), or add a server: turnbuckle add <name> -- <command>'
           : undefined,
     },
   ];

@@ -101,5 +101,5 @@ async function write(
   await rememberChange(context, 'import', { file, before, after: (await readCurrentText(file)) ?? '' });
   if (output.json) output.data({ imported: servers.map(({ name, from }) => ({ name, from })), file });
   else output.line(`Imported ${servers.length} server${servers.length === 1 ? '' : 's'} into ${file}`);
-  output.note(output.color.dim('Undo: turnbuckle import --undo. Show the servers: turnbuckle list'));
+  output.note(output.color.dim('Show the servers: turnbuckle list\nUndo: turnbuckle import --undo'));
 }

@@ -30,7 +30,7 @@ export async function run(context: CommandContext): Promise<void> {
   else output.line(`Wrote ${file}`);
   output.note(
     output.color.dim(
-      'Next, import servers from other applications with turnbuckle import, or add a server with turnbuckle add.',
+      'Next, import servers from other applications (turnbuckle import), or add a server: turnbuckle add <name> -- <command>',
     ),
   );
 }

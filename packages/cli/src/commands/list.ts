@@ -19,7 +19,7 @@ export async function run(context: CommandContext): Promise<void> {
     if (output.json) return output.data(found.map(toJson));
     if (found.length === 0)
       return output.note(
-        'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
+        'No servers configured. Import servers (turnbuckle import), or add a server: turnbuckle add <name> -- <command>',
       );
     const rows = found.map((server) => row(server, context));
     for (const line of textTable(rows, output)) output.line(line);

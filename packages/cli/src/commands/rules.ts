@@ -170,7 +170,7 @@ async function listPins(context: CommandContext, { runtime }: ConfiguredRuntime)
   if (output.json) return output.data(pins);
   if (pins.length === 0)
     return output.note(
-      'No pinned tools. To pin a tool, answer "always" to an approval, or run turnbuckle rules pin <server>',
+      'No pinned tools. To pin a tool, answer an approval request with "always", or run: turnbuckle rules pin <server>',
     );
   const head = Number.isFinite(output.width) ? [PIN_HEAD.map((word) => output.color.dim(word))] : [];
   const rows = [...head, ...pins.map((pin) => pinRow(pin, output))];
@@ -223,7 +223,7 @@ async function pinTools(context: CommandContext, { runtime }: ConfiguredRuntime)
   if (flags.yes !== true && meant.length > 0 && !(await confirmPins(context, meant.length))) return;
   const pinned = await runtime.pins.pin(server, tool);
   if (output.json) return output.data({ pinned });
-  output.line(`Pinned ${pinned.length} ${pinned.length === 1 ? 'tool' : 'tools'} of ${showLine(server, 60)}`);
+  output.line(`Pinned ${pinned.length} ${pinned.length === 1 ? 'tool' : 'tools'} on ${showLine(server, 60)}`);
 }
 
 function showDefinition(

@@ -32,7 +32,7 @@ export async function run(context: CommandContext): Promise<void> {
   if (action !== undefined) return action(context);
   if (READ_WORDS.has(word))
     throw new TurnbuckleError('ARGUMENTS_INVALID', 'Stored secrets cannot be shown.', {
-      hint: "List the names: turnbuckle secrets list. Use a secret as ${secret:name} in a server's configuration.",
+      hint: "Use a secret as ${secret:name} in a server's configuration. List the names: turnbuckle secrets list",
     });
   const close = nearestWord(word, Object.keys(ACTIONS));
   throw new TurnbuckleError('ARGUMENTS_INVALID', `Unknown subcommand: expected set, list, rm or rotate.`, {

@@ -45,7 +45,7 @@ function listAgents(context: CommandContext): void {
     );
   if (here.length === 0)
     return output.note(
-      `No agents found. Supported: ${AGENT_CLIENTS.map(({ id }) => id).join(', ')}. To connect one that is not found: turnbuckle setup <agent>. Any other program: turnbuckle token create <name>`,
+      `No agents found. Supported agents: ${AGENT_CLIENTS.map(({ id }) => id).join(', ')}.\nConnect an agent that was not found: turnbuckle setup <agent>\nConnect any other program with a token: turnbuckle token create <name>`,
     );
   const rows = here.map(({ client, file }) => [client.id, client.label, output.color.dim(file)]);
   for (const line of textTable(rows, output)) output.line(line);
@@ -151,7 +151,7 @@ async function createHttpEntryMaker(context: CommandContext): Promise<(token: st
 function warnOfPort({ output }: CommandContext, current: string, configured: number): void {
   if (current === String(configured)) return;
   output.warn(
-    `${output.color.yellow('warning')} The daemon is running on port ${current}, but turnbuckle serve start uses port ${configured}. To keep port ${current}, add "daemon": { "port": ${current} } to your configuration.`,
+    `${output.color.yellow('warning')} The daemon is running on port ${current}, but "turnbuckle serve start" uses port ${configured}. To keep port ${current}, add "daemon": { "port": ${current} } to your configuration.`,
   );
 }
 
@@ -218,7 +218,7 @@ async function disconnect(context: CommandContext, client: Client): Promise<void
 function printNextSteps(context: CommandContext, client: Client, isByAddress: boolean): void {
   const { output } = context;
   const isRunning = findDaemon(stateDirectoryOf(context)) !== undefined;
-  const start = isByAddress && !isRunning ? 'Start the daemon: turnbuckle serve start. ' : '';
+  const start = isByAddress && !isRunning ? 'Start the daemon: turnbuckle serve start\n' : '';
   output.note(`${start}Restart ${client.label}, or reload its servers.`);
   output.note(output.color.dim(`Undo: turnbuckle setup ${client.id} --undo`));
 }

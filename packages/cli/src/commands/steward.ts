@@ -81,7 +81,7 @@ function rejectOtherOptions(
     one.options?.includes(other) === true ? [name] : [],
   );
   throw new TurnbuckleError('ARGUMENTS_INVALID', `--${other} cannot be used with "steward ${word}".`, {
-    hint: `It is an option of the subcommand ${takers.join(' and ')}.`,
+    hint: `Use it with the subcommand ${takers.join(' or ')}.`,
   });
 }
 
@@ -97,7 +97,7 @@ async function request(context: CommandContext): Promise<number | undefined> {
     else output.line(id);
     if (!requests.hasDaemon) noteWithoutDaemon(output);
     noteMode(requests.mode, output);
-    output.note(output.color.dim(`Check it: ${statusCommand(id)}`));
+    output.note(output.color.dim(`Check its status: ${statusCommand(id)}`));
     return 0;
   });
 }
@@ -123,7 +123,7 @@ async function waitFor(context: CommandContext, requests: StewardRequests, id: s
     const asked = waitingFor === 'approval' ? await nextApproval(requests, id, announced) : undefined;
     if (asked !== undefined)
       output.warn(
-        `The request waits for your approval: ${showFullLine(asked.subject.summary)}. In another terminal, show what it asks: turnbuckle steward approvals. Approve it: ${approveCommand(asked.id)}`,
+        `The request is waiting for your approval: ${showFullLine(asked.subject.summary)}\nIn another terminal, show the details: turnbuckle steward approvals\nThen approve the request: ${approveCommand(asked.id)}`,
       );
     return false;
   });
@@ -141,7 +141,8 @@ async function status(context: CommandContext): Promise<number> {
     const { output } = context;
     if (output.json) output.data(found);
     else showRequest(found, output);
-    if (found.waitingFor === 'approval') output.note('Show what it asks: turnbuckle steward approvals');
+    if (found.waitingFor === 'approval')
+      output.note('Show what needs your approval: turnbuckle steward approvals');
     if (!requests.hasDaemon && found.state !== 'completed') noteWithoutDaemon(output);
     return 0;
   });
@@ -160,10 +161,10 @@ async function list(context: CommandContext): Promise<number> {
     const found = all.slice(0, limit);
     if (output.json) output.data({ requests: found, hasDaemon: requests.hasDaemon, ...requests.mode });
     else if (found.length === 0)
-      output.note('No requests. Ask for a server: turnbuckle steward request add <purpose>');
+      output.note('No requests. Request a server: turnbuckle steward request add <purpose>');
     else showRequests(found, output);
     if (found.length < all.length)
-      output.note(`Older requests are not shown. To show more, use --limit with more than ${limit}.`);
+      output.note(`Older requests are not shown. To show more, increase --limit (now ${limit}).`);
     if (!requests.hasDaemon) noteWithoutDaemon(output);
     noteMode(requests.mode, output);
     return 0;
@@ -187,24 +188,23 @@ async function cancel(context: CommandContext): Promise<number> {
 
 function cancelText(request: RequestStatus, before: RequestStatus): string {
   const id = shortId(request.requestId);
-  if (before.state === 'cancelled') return `Cancelled ${id} earlier. ${showFullLine(before.message)}`;
+  if (before.state === 'cancelled') return `${id} was already cancelled. ${showFullLine(before.message)}`;
   if (request.state === 'cancelled') return `Cancelled ${id}`;
-  if (request.state === 'in_progress')
-    return `Cancelling ${id}. The changes it has made so far are being undone.`;
-  return `${id} had already ended (${stateText(request)}).`;
+  if (request.state === 'in_progress') return `Cancelling ${id} and undoing its changes.`;
+  return `${id} had already finished (${stateText(request)}).`;
 }
 
 const MODE_TEXTS = {
-  pause: 'The steward is paused. Interrupted steps are repeated later.',
-  resume: 'The steward continues.',
-  start: 'The steward is started.',
-  stop: 'The steward is stopped until you start it again.',
+  pause: 'The steward is paused. To resume it and repeat interrupted steps: turnbuckle steward resume',
+  resume: 'The steward has resumed.',
+  start: 'The steward has started.',
+  stop: 'The steward is stopped. Start it again: turnbuckle steward start',
 } as const;
 
 /** What was switched on does not go on while it is also switched off in the other way. */
 function modeText(mode: keyof typeof MODE_TEXTS, { paused, stopped }: StewardMode): string {
-  if (mode === 'resume' && stopped) return 'The steward is not paused.';
-  if (mode === 'start' && paused) return 'The steward is not stopped.';
+  if (mode === 'resume' && stopped) return 'The steward is no longer paused.';
+  if (mode === 'start' && paused) return 'The steward is no longer stopped.';
   return MODE_TEXTS[mode];
 }
 
@@ -213,7 +213,7 @@ async function switchMode(context: CommandContext, mode: keyof typeof MODE_TEXTS
     const { output, signal } = context;
     const now = await client.post<StewardMode>(`/api/steward/${mode}`, {}, { signal });
     if (output.json) output.data(now);
-    else output.line(modeText(mode, now));
+    else output.line(output.rewriteCommands(modeText(mode, now)));
     noteMode({ paused: now.paused && mode !== 'pause', stopped: now.stopped && mode !== 'stop' }, output);
     return 0;
   });
@@ -223,7 +223,10 @@ async function withSteward(
   context: CommandContext,
   work: (client: DaemonClient) => Promise<number>,
 ): Promise<number> {
-  const { client } = await requireSteward(context, 'No daemon is running, and the steward is a part of it.');
+  const { client } = await requireSteward(
+    context,
+    'No daemon is running, and the steward is part of the daemon.',
+  );
   return throughSteward(context, client, () => work(client));
 }
 
@@ -236,9 +239,7 @@ async function approvals(context: CommandContext): Promise<number> {
     else {
       for (const asked of pending) showInstallApproval(asked, asResult(output));
       output.note(
-        output.color.dim(
-          'Approve one: turnbuckle steward approve <id>. Refuse: turnbuckle steward refuse <id>',
-        ),
+        output.color.dim('Approve: turnbuckle steward approve <id>\nRefuse: turnbuckle steward refuse <id>'),
       );
     }
     return 0;
@@ -258,7 +259,7 @@ async function approve(context: CommandContext): Promise<number> {
     await answerInstall(client, id, { answer: 'yes', values });
     if (output.json) output.data({ id, requestId, answer: 'yes' });
     else output.line(`Approved: ${showFullLine(subject.summary)}`);
-    output.note(output.color.dim(`Check it: ${statusCommand(requestId)}`));
+    output.note(output.color.dim(`Check its status: ${statusCommand(requestId)}`));
     return 0;
   });
 }

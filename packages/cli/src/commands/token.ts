@@ -124,7 +124,7 @@ function toArgumentError(
   return new TurnbuckleError('ARGUMENTS_INVALID', `Invalid ${typed}: ${Object(fault).message}.`, {
     hint:
       key === 'can'
-        ? 'Run turnbuckle token create --help for an example.'
+        ? 'Show examples: turnbuckle token create --help'
         : 'For example: turnbuckle token create ci',
   });
 }

@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<void> {
 function nothingFound({ positionals }: CommandContext, servers: Servers): string {
   const names = servers.serverNames();
   if (names.length === 0)
-    return 'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import';
+    return 'No servers configured. Import servers (turnbuckle import), or add a server: turnbuckle add <name> -- <command>';
   const [first = ''] = positionals;
   const named = names.includes(first);
   const search = positionals.slice(named ? 1 : 0);

@@ -161,7 +161,7 @@ const bridgeOnly = (url: string): TurnbuckleError =>
     'PATH_UNKNOWN',
     `MCP_BRIDGE_URL points to a bridge (${url}), which only serves calls.`,
     {
-      hint: 'This command needs a daemon: set MCP_BRIDGE_URL to the URL of one, or unset MCP_BRIDGE_URL to use the one of this machine. Commands that can work without a daemon take --no-daemon.',
+      hint: 'This command needs a daemon. Set MCP_BRIDGE_URL to the URL of a daemon, or unset MCP_BRIDGE_URL to use the daemon on this machine. Commands that can work without a daemon accept --no-daemon.',
       data: { bridge: url },
     },
   );

@@ -131,7 +131,7 @@ function unreachableError({ url }: DaemonClient, cause: NoResponseError, isNamed
       `Lost the connection to the daemon at ${url}: ${cause.message}.`,
       {
         cause,
-        hint: 'Check the daemon: turnbuckle serve status. To run without it, use --no-daemon.',
+        hint: 'To run without the daemon, use --no-daemon. Check the daemon: turnbuckle serve status',
       },
     );
   return new TurnbuckleError('CONNECT_FAILED', `No response from ${url}: ${cause.message}.`, {

@@ -56,7 +56,7 @@ export async function inspectDaemon(context: CommandContext, config: LoadedConfi
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const what = `${client.url} did not return its status: ${why}`;
-    const next = 'Check the daemon: turnbuckle serve status. Restart it: turnbuckle serve restart';
+    const next = 'Check the daemon (turnbuckle serve status), or restart it: turnbuckle serve restart';
     return {
       ...NO_DAEMON,
       directory,

@@ -32,7 +32,7 @@ const MAX_ROWS = 20;
 const BAR_WIDTH = 20;
 
 export function showEnergy({ spent, total, budgets }: EnergyReport, output: Output): void {
-  if (spent.length === 0) output.note('No call used energy in this period.');
+  if (spent.length === 0) output.note('No energy use was recorded in this period.');
   else {
     output.line(`${shown(total)} energy used`);
     output.line();

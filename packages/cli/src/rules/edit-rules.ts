@@ -204,7 +204,7 @@ const toJson = ({ shadowedBy, before, after }: RuleOverlaps): Record<string, unk
 
 function printNextStep({ output }: CommandContext): void {
   output.note(
-    output.color.dim('Undo: turnbuckle rules --undo. A running daemon applies the change automatically.'),
+    output.color.dim('A running daemon applies the change automatically. Undo: turnbuckle rules --undo'),
   );
 }
 

@@ -17,7 +17,7 @@ const DEFAULT_BRIDGE_PORT = 3_001;
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 const APPROVAL_HINT =
-  'The bridge can ask for approval only in its own terminal. Allow such calls with a rule (turnbuckle rules allow <caller> <server> <tool>), or send the call to the daemon (turnbuckle serve), where approvals can be answered.';
+  'The bridge can ask for approval only in its own terminal. Allow such calls with a rule (turnbuckle rules allow <caller> <server> <tool>), or send the call to the daemon (turnbuckle serve), where you can approve it.';
 
 /** Resolves with the exit code when it has ended. */
 export async function serveBridge(context: CommandContext): Promise<number> {
@@ -62,5 +62,5 @@ function announce(context: CommandContext, url: string): void {
   output.line('');
   output.line(`curl -H "Authorization: Bearer $(cat ${shellQuote(tokenFile)})" ${url}/tools`);
   output.line('');
-  output.note('Create a token for a program with turnbuckle token create <name>. Press Ctrl-C to stop.');
+  output.note('Press Ctrl-C to stop. Create a token for a program: turnbuckle token create <name>');
 }

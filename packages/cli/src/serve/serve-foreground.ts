@@ -135,7 +135,7 @@ function announce(context: CommandContext, daemon: Daemon, isDemo: boolean): voi
   output.line('');
   output.note(describeAgentPolicy(daemon.configured.config()));
   output.note(
-    'Next: connect an agent with turnbuckle setup, or create a token with turnbuckle token create <name>. Press Ctrl-C to stop.',
+    'Press Ctrl-C to stop. Next, connect an agent (turnbuckle setup), or create a token: turnbuckle token create <name>',
   );
 }
 

@@ -45,10 +45,10 @@ function approvalHint({ server, tool, callerId = 'host', kind }: ApprovalHintInp
   const allow = kind === 'tool' ? `turnbuckle rules allow ${who} ${where} ${what}` : 'turnbuckle rules';
   return [
     'Approvals over stdio require a running daemon.',
-    'Start it (turnbuckle serve start) and restart the client. Then answer calls with turnbuckle approvals.',
+    'Start the daemon (turnbuckle serve start) and restart the client. Then approve or deny pending calls (turnbuckle approvals).',
     `Alternatively, allow such calls with a rule (${allow}).`,
     `If the tool has changed, approve its new definition (turnbuckle rules pin ${where} ${what}).`,
-    'To answer in a client that supports forms, set "daemon": { "approvalForms": "approve" } in your configuration.',
+    'To approve calls in a client that supports forms, set "daemon": { "approvalForms": "approve" } in your configuration.',
   ].join(' ');
 }
 

@@ -79,7 +79,7 @@ async function openTunnel(
     for (;;) {
       const [part] = await Promise.race([
         once(socket, 'data') as Promise<[Buffer]>,
-        once(socket, 'close').then(() => Promise.reject(new Error('the connection ended'))),
+        once(socket, 'close').then(() => Promise.reject(new Error('the connection was closed'))),
       ]);
       head = Buffer.concat([head, part]);
       const cut = head.indexOf(HEAD_END);

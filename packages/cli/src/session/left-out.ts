@@ -8,4 +8,4 @@ export const leftOutText = ({ leftOut = [] }: Partial<Pick<ServerStatus, 'leftOu
   leftOut.map((line) => showLine(line, 300)).join('; ');
 
 export const leftOutHint = (name: string): string =>
-  `Show what is used: turnbuckle tools ${shellQuote(name)}. If possible, configure the server to list fewer or smaller items.`;
+  `If possible, configure the server to list fewer or smaller items. Show what is used: turnbuckle tools ${shellQuote(name)}`;

@@ -13,6 +13,6 @@ export function unknownServer(name: string, known: readonly string[]): Turnbuckl
         ? `Did you mean "${close}"?`
         : known.length > 0
           ? `Configured servers: ${all}`
-          : 'No servers configured. Add one: turnbuckle add <name> -- <command>, or turnbuckle import',
+          : 'No servers configured. Import servers (turnbuckle import), or add a server: turnbuckle add <name> -- <command>',
   });
 }

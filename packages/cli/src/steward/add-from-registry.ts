@@ -24,7 +24,7 @@ interface Addition {
 export async function addFromRegistry(context: CommandContext, registryName: string): Promise<number> {
   const steward = await requireSteward(
     context,
-    `No daemon is running, and only the daemon installs servers of a registry ("${showLine(registryName)}").`,
+    `No daemon is running, and only the daemon can install servers from a registry ("${showLine(registryName)}").`,
   );
   const { client, mode } = steward;
   return throughSteward(context, client, async () => {
@@ -61,7 +61,7 @@ async function askPerson(
   showInstallApproval(asked, asQuestion(output));
   const { askYesNo, withCancelText } = await import('../terminal/ask.js');
   const question = asked.subject.action === 'install' ? 'Install exactly this?' : 'Continue?';
-  const left = `Nothing happens before you approve it: ${output.rewriteCommands(approveCommand(asked.id))}`;
+  const left = `Nothing happens until you approve the request: ${output.rewriteCommands(approveCommand(asked.id))}`;
   const { isYes, values } = await withCancelText(left, async () => {
     const isYes = await output.ask(() => askYesNo(question));
     const fields = { approval: asked, given: {}, all: true };
@@ -71,14 +71,14 @@ async function askPerson(
     (error: unknown) => {
       // Answered elsewhere meanwhile: the request goes on with that answer.
       if (!(error instanceof TurnbuckleError) || error.code !== 'PATH_UNKNOWN') throw error;
-      output.note('It was answered elsewhere.');
+      output.note('The approval request was answered elsewhere.');
     },
   );
   return isYes;
 }
 
 function refused({ output }: CommandContext, { subject }: PendingInstall): number {
-  output.note(`Refused. Server "${showLine(subject.server, 60)}" was not added.`);
+  output.note(`You declined: server "${showLine(subject.server, 60)}" was not added.`);
   return ERRORS.CALL_CANCELLED.exit;
 }
 
@@ -86,7 +86,9 @@ function refused({ output }: CommandContext, { subject }: PendingInstall): numbe
 function leaveOpen({ output }: CommandContext, asked: PendingInstall): number {
   if (output.json) output.data({ requestId: asked.requestId, approval: asked });
   else showInstallApproval(asked, asResult(output));
-  output.warn(`Your approval is needed. Approve it: turnbuckle steward approve ${shellQuote(asked.id)}`);
+  output.warn(
+    `Your approval is required. Approve the request: turnbuckle steward approve ${shellQuote(asked.id)}`,
+  );
   return ERRORS.APPROVAL_NEEDED.exit;
 }
 

@@ -37,7 +37,7 @@ export async function requireInstallApproval(
   const found = approvals.find((one) => one.id === id);
   if (found !== undefined) return found;
   throw new TurnbuckleError('ARGUMENTS_INVALID', `No pending install approval with id "${typed}".`, {
-    hint: 'It may have been answered, or its request has ended. List what is pending: turnbuckle steward approvals',
+    hint: 'The approval may have been answered, or its request may have finished. List pending approvals: turnbuckle steward approvals',
   });
 }
 

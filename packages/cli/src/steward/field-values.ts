@@ -22,7 +22,7 @@ export function valuesFromWords(fields: readonly InputField[], words: readonly s
     if (field.isSecret)
       throw invalid(
         `"${name}" is a secret, and secrets cannot be passed as arguments.`,
-        'The value would be visible to other processes and in your shell history. Leave it out to be asked, or use --secrets-stdin.',
+        'The value would be visible to other processes and in your shell history. Omit the field to be prompted, or use --secrets-stdin.',
       );
   }
   return Object.fromEntries(pairs);
@@ -47,8 +47,8 @@ function parseValues(given: string): Values {
   }
   if (isRecord(value) && Object.values(value).every((one) => typeof one === 'string')) return value as Values;
   throw invalid(
-    'With --secrets-stdin, stdin has to be a JSON object of texts.',
-    'For example { "API_KEY": "…" } from a file or another program: turnbuckle steward approve <id> --secrets-stdin < values.json. To be asked in a terminal, leave the option out.',
+    'With --secrets-stdin, stdin must contain a JSON object with string values, such as { "API_KEY": "…" }.',
+    'To be prompted in a terminal, omit --secrets-stdin. To read the values from a file: turnbuckle steward approve <id> --secrets-stdin < values.json',
   );
 }
 
@@ -103,14 +103,16 @@ function missing({ id, fields }: PendingInstall, needed: readonly InputField[]):
   const flag = hasSecret ? ' --secrets-stdin' : '';
   return invalid(
     `A value is required for ${names}.`,
-    `Run it in a terminal to be asked, or: turnbuckle steward approve ${shellQuote(id)}${plain.join('')}${flag}`,
+    `Run the command in a terminal to be prompted, or pass the values: turnbuckle steward approve ${shellQuote(id)}${plain.join('')}${flag}`,
   );
 }
 
 const unknownField = (name: string, fields: readonly InputField[]): TurnbuckleError =>
   invalid(
     `"${name}" is not a field of this approval.`,
-    fields.length === 0 ? 'It has no fields.' : `Its fields: ${fields.map((field) => field.name).join(', ')}`,
+    fields.length === 0
+      ? 'The approval has no fields.'
+      : `Available fields: ${fields.map((field) => field.name).join(', ')}`,
   );
 
 const invalid = (message: string, hint: string): TurnbuckleError =>

@@ -28,7 +28,7 @@ export async function followRequest(
       await delay(POLL_MS, undefined, { signal });
     }
   };
-  return output.withSpinner(`Waiting for the request "${kindWord(first.type)}"`, follow());
+  return output.withSpinner(`Waiting for the "${kindWord(first.type)}" request`, follow());
 }
 
 /** Says after Ctrl-C that the request has not ended with the command. */
@@ -41,7 +41,9 @@ export async function untilLeft<T>(
     return await work();
   } catch (error) {
     if (signal.aborted)
-      output.note(`The request continues. Check it: ${statusCommand(id)}. Cancel it: ${cancelCommand(id)}`);
+      output.note(
+        `The request continues in the background.\nCheck its status: ${statusCommand(id)}\nCancel it: ${cancelCommand(id)}`,
+      );
     throw error;
   }
 }

@@ -55,7 +55,7 @@ export function showInstallApproval(
       write(color.yellow(line));
   for (const field of fields) for (const line of wrapIndented(`  ${fieldText(field)}`, width, 4)) write(line);
   const by = subject.requestedBy === undefined ? 'you' : showLine(subject.requestedBy, 60);
-  write(color.dim(`  asked by ${by}, until ${formatTimestamp(expiresAt)}`));
+  write(color.dim(`  requested by ${by}, expires ${formatTimestamp(expiresAt)}`));
 }
 
 function fieldText({ name, isSecret, isRequired, description, default: usual, choices }: InputField): string {

@@ -47,8 +47,8 @@ export function showRequest(request: RequestStatus, output: Output): void {
     ['message', error === undefined ? showMessage(message) : undefined],
     ['error', error && `${showLine(error.code, 40)} ${showMessage(error.message)}`],
     ['next', error?.hint === undefined ? undefined : output.rewriteCommands(showMessage(error.hint))],
-    ['asked by', requestedBy === undefined ? 'you' : showLine(requestedBy, 60)],
-    ['asked at', formatTimestamp(Date.parse(timestamp))],
+    ['caller', requestedBy === undefined ? 'you' : showLine(requestedBy, 60)],
+    ['created', formatTimestamp(Date.parse(timestamp))],
     ['priority', priority],
     ['energy', shownEnergy(request)],
   ];
@@ -70,7 +70,7 @@ export function showRequestResult({ type, result }: RequestStatus, output: Outpu
 }
 
 function showFound(candidates: readonly ShownCandidate[], output: Output): void {
-  if (candidates.length === 0) output.note('No server was found.');
+  if (candidates.length === 0) output.note('No servers were found.');
   else showCandidates(candidates, output);
 }
 
@@ -102,7 +102,7 @@ export function noteMode({ paused, stopped, heldCaller }: StewardMode, output: O
 }
 
 export const noteWithoutDaemon = (output: Output): void =>
-  output.note('No daemon is running. Requests are processed only while it runs: turnbuckle serve start');
+  output.note('No daemon is running, so requests are not processed. Start it: turnbuckle serve start');
 
 export const cancelCommand = (id: string): string => `turnbuckle steward cancel ${shellQuote(shortId(id))}`;
 

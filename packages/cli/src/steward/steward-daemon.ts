@@ -47,7 +47,7 @@ export async function requireSteward(context: CommandContext, why: string): Prom
   if (steward !== undefined) return steward;
   if (context.flags['no-daemon'] === true)
     throw new TurnbuckleError('ARGUMENTS_INVALID', 'Only the daemon can do this.', {
-      hint: 'Leave --no-daemon out.',
+      hint: 'Omit --no-daemon.',
     });
   throw new TurnbuckleError('CONNECT_FAILED', why, {
     hint: 'Start the daemon: turnbuckle serve start',
@@ -68,5 +68,5 @@ export async function throughSteward<T>(
 const noResponse = ({ url }: DaemonClient, cause: NoResponseError): TurnbuckleError =>
   new TurnbuckleError('CONNECTION_LOST', `Lost the connection to the daemon at ${url}: ${cause.message}.`, {
     cause,
-    hint: 'Requests continue when the daemon runs again. Check the daemon: turnbuckle serve status',
+    hint: 'Requests continue when the daemon restarts. Check the daemon: turnbuckle serve status',
   });

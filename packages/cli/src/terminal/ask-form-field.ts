@@ -79,7 +79,7 @@ function optionsOf(field: Extract<FormField, { oneOf: unknown } | { enum: unknow
 }
 
 /** Not one of the server's: none of them can look like it. */
-const LEAVE_EMPTY = { value: -1, label: '(leave open)' };
+const LEAVE_EMPTY = { value: -1, label: '(leave empty)' };
 
 async function selectOne(
   options: ReadonlyArray<Choice | string>,

@@ -114,7 +114,7 @@ describe('an agent with a steward', () => {
   it('exchanges messages with the steward', async () => {
     const id = await stage.say(call('mcp_request_server_addition', { purpose: 'no such thing anywhere' }));
     // Its news reach the conversation by themselves.
-    expect(await stage.reply(id, 'error')).toContain('No registry has a server');
+    expect(await stage.reply(id, 'error')).toContain('No server matching');
   });
 
   it('answers while the steward works', async () => {

@@ -84,7 +84,7 @@ describe('a conversation that cannot be held', () => {
     for (const words of [['hello'], ['hello', '--conversation', 'nowhere'], ['--list'], ['--end', 'nowhere']])
       expect(await chat(words, { home })).toMatchObject({
         code: ERRORS.CONFIG_INVALID.exit,
-        stderr: expect.stringContaining('The daemon runs without an agent.'),
+        stderr: expect.stringContaining('The daemon has no agent.'),
       });
   });
 
@@ -93,7 +93,7 @@ describe('a conversation that cannot be held', () => {
     await daemonForTest([], { home });
     const { code, stderr } = await chat(['hello', '--no-daemon'], { home });
     expect(code).toBe(ERRORS.ARGUMENTS_INVALID.exit);
-    expect(stderr).toContain('Leave --no-daemon out');
+    expect(stderr).toContain('Omit --no-daemon');
   });
 
   it('because the model fails has the exit code and the code of the failure', async () => {

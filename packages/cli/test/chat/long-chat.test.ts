@@ -56,7 +56,7 @@ describe.skipIf(!HAS_TERMINAL)(`a chat on the terminal${NEEDS_TERMINAL}`, () => 
     await terminal.see('you said before');
     await daemon.stop();
     terminal.press('between\r');
-    await terminal.see('The daemon does not respond. Waiting for it to run again.');
+    await terminal.see('The daemon is not responding. Waiting for it to restart.');
     await daemonForTest([], { home });
     await terminal.see('you said between');
     terminal.press('after\r');

@@ -149,7 +149,9 @@ describe('finding the tool', () => {
 it('a tool name without a server is answered with the server to name', async () => {
   const { code, stderr } = await call(['take', 'text=x']);
   expect(code).toBe(12);
-  expect(stderr).toContain('Server "kinds" has a tool with this name. Call it: turnbuckle call kinds take.');
+  expect(stderr).toContain(
+    'Server "kinds" has a tool with this name. To call it: turnbuckle call kinds take',
+  );
 });
 
 describe('results', () => {

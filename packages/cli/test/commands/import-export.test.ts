@@ -91,7 +91,7 @@ describe('import', () => {
       '  warning A secret is copied in plain text: env.API_TOKEN',
       '  warning A secret is copied in plain text: args',
     ]);
-    expect(stderr).toContain('turnbuckle secrets set web and replace the secret with ${secret:web}.');
+    expect(stderr).toContain('replace it with ${secret:web} and run: turnbuckle secrets set web');
     expect(stderr).not.toContain('abc-very-secret');
     expect(await readFile(home.config, 'utf8')).toContain('abc-very-secret');
   });

@@ -190,7 +190,7 @@ describe('trust', () => {
       expect(stderr).not.toContain('already trusted');
       expect(stderr).toContain('evil cannot be trusted');
       expect(stderr).toContain('"NODE_OPTIONS" changes what programs load');
-      expect(stderr).toContain("run turnbuckle add, or move the server's entry to");
+      expect(stderr).toContain('Add the server there (turnbuckle add), or move its entry to');
     }
     expect(await json(['trust', '--yes'], { home })).toMatchObject({
       agreed: [],

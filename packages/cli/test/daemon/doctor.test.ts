@@ -49,7 +49,7 @@ it('shows both results when a server fails in the daemon but not in doctor', asy
   const { code, stderr } = await turnbuckle(['ping', 'echo'], { home, env });
   expect(code).toBe(10);
   expect(stderr).toContain('requires environment variable DEMO_KEY, which is not set for the daemon');
-  expect(stderr).toContain('Set DEMO_KEY, then run: turnbuckle serve restart.');
+  expect(stderr).toContain('Set DEMO_KEY and restart the daemon (turnbuckle serve restart)');
   expect(stderr).toContain('--no-daemon');
   expect((await turnbuckle(['ping', 'echo', '--no-daemon'], { home, env })).code).toBe(0);
   const [here, there] = await checksOf('echo', env);
@@ -69,7 +69,7 @@ it('an input that the daemon lacks is not asked for in a terminal', async () => 
   const { stderr } = await turnbuckle(['ping', 'echo'], { home });
   expect(stderr).toContain('which is not set for the daemon');
   expect(stderr).toMatch(
-    /Set TURNBUCKLE_INPUT_SOME_ID, then run: turnbuckle serve restart\.|secrets set other/,
+    /Set TURNBUCKLE_INPUT_SOME_ID and restart the daemon \(turnbuckle serve restart\)|secrets set other/,
   );
   expect(stderr).not.toContain('in a terminal');
 });

@@ -145,7 +145,7 @@ describe('a file that a person names', () => {
   it('says which key refers to a secret', () => {
     const read = readEntry({ command: 'x', env: { KEY: '${A:-${secret:b}}', B: '${A}' } }, generic.dialect);
     expect(read).toMatchObject({
-      notes: ['env.KEY refers to a secret in your vault, which this server then gets'],
+      notes: ['env.KEY refers to a secret in your vault, which is passed to this server'],
     });
   });
 

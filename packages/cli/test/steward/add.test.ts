@@ -43,7 +43,7 @@ describe('add <registry name> without a terminal', () => {
     expect(stdout).toContain(`  │ command: ${process.execPath} `);
     expect(stdout).toContain(`  │ integrity: ${npm.integrityOf('@acme/server-files', '1.2.3')}\n`);
     const [asked] = await pending(stage);
-    expect(stderr).toContain(`Approve it: turnbuckle steward approve ${asked?.id}`);
+    expect(stderr).toContain(`Approve the request: turnbuckle steward approve ${asked?.id}`);
     expect(JSON.parse(readFileSync(home.config, 'utf8'))).not.toHaveProperty('servers');
     const { stderr: mentioned } = await turnbuckle(['approvals'], { home });
     expect(mentioned).toContain('1 install approval is pending.');
@@ -103,8 +103,11 @@ describe('approve', () => {
       [await approve([`FILES_KEY=${SECRET}`]), 'secrets cannot be passed as arguments'],
       [await approve([`OTHER=${SECRET}`]), '"OTHER" is not a field'],
       [await approve([SECRET]), 'expected field=value'],
-      [await approve(['--secrets-stdin'], `{ "FILES_KEY": ${SECRET}`), 'a JSON object of texts'],
-      [await approve(['--secrets-stdin'], `{ "FILES_KEY": ["${SECRET}"] }`), 'a JSON object of texts'],
+      [await approve(['--secrets-stdin'], `{ "FILES_KEY": ${SECRET}`), 'a JSON object with string values'],
+      [
+        await approve(['--secrets-stdin'], `{ "FILES_KEY": ["${SECRET}"] }`),
+        'a JSON object with string values',
+      ],
       [await approve(['FILES_ROOT=/srv']), 'A value is required for "FILES_KEY".'],
       [await approve([]), '"FILES_KEY", "FILES_ROOT"'],
     ] as const;
@@ -149,8 +152,8 @@ describe.skipIf(!HAS_TERMINAL)(`add <registry name> on a terminal${NEEDS_TERMINA
   });
 
   it.each([
-    ['no', KEYS.enter, 20, 'Refused. Server "files" was not added.', 0],
-    ['Ctrl-C', KEYS.ctrlC, 130, 'The request continues.', 1],
+    ['no', KEYS.enter, 20, 'You declined: server "files" was not added.', 0],
+    ['Ctrl-C', KEYS.ctrlC, 130, 'The request continues in the background.', 1],
   ])('and %s adds nothing', async (_, key, exit, text, left) => {
     const stage = await openStewardHome();
     await stage.daemon();

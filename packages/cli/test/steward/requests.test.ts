@@ -6,7 +6,7 @@ import { scriptedPackage, scriptedRecord } from '../../../steward/test/daemon/ho
 import { finished, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { openStewardHome, type StewardHome } from './steward-home.js';
 
-const WORKED_ON = 'No daemon is running. Requests are processed only while it runs: turnbuckle serve start';
+const WORKED_ON = 'No daemon is running, so requests are not processed. Start it: turnbuckle serve start';
 
 const statusOf = ({ home }: StewardHome, id: string): Promise<RequestStatus> =>
   json<RequestStatus>(['steward', 'status', id], { home });
@@ -31,8 +31,7 @@ describe('requests without a daemon', () => {
     expect(cancelled.stdout).toBe(`Cancelled ${id.slice(0, 8)}\n`);
     expect(await statusOf(stage, id)).toMatchObject({ state: 'cancelled', message: 'Cancelled: not needed' });
     const again = await turnbuckle(['steward', 'cancel', id], { home });
-    expect(again.stdout).toContain(`Cancelled ${id.slice(0, 8)}`);
-    expect(again.stdout).toContain('earlier');
+    expect(again.stdout).toBe(`${id.slice(0, 8)} was already cancelled. Cancelled: not needed\n`);
   });
 
   it('are not queued if the change would make an entry invalid', async () => {
@@ -114,7 +113,7 @@ describe('bad input', () => {
     [['foo'], 'Use one of: request, status, list, cancel, pause'],
     [['approve', '6f1c2a9e', '--wait'], '--wait cannot be used with "steward approve".'],
     [['list', '--priority', 'low'], '--priority cannot be used with "steward list".'],
-    [['pause', '--no-daemon'], 'Leave --no-daemon out.'],
+    [['pause', '--no-daemon'], 'Omit --no-daemon.'],
     [['request'], 'Missing argument: kind of request.'],
     [['request', 'tset', 'files'], 'Did you mean "test"?'],
     [['request', 'juggle'], 'Use one of: add, remove, test, search, modify'],
@@ -157,7 +156,9 @@ describe('requests to a daemon', () => {
     const ended = finished(child);
     await waitUntil(async () => (await listed(stage)).length === 1, 20_000);
     child.kill('SIGINT');
-    expect(await ended).toMatchObject({ stderr: expect.stringContaining('The request continues.') });
+    expect(await ended).toMatchObject({
+      stderr: expect.stringContaining('The request continues in the background.'),
+    });
     expect(await listed(stage)).toMatchObject([{ state: 'queued' }]);
     const { stderr } = await turnbuckle(['steward', 'list'], { home });
     expect(stderr).toContain('The steward is paused. Resume it: turnbuckle steward resume');
@@ -188,12 +189,12 @@ describe('what a switched steward says', () => {
     const { home } = stage;
     await turnbuckle(['steward', 'stop'], { home });
     const resumed = await turnbuckle(['steward', 'resume'], { home });
-    expect(resumed.stdout).not.toContain('continues');
+    expect(resumed.stdout).not.toContain('has resumed');
     expect(resumed.stderr).toContain('The steward is stopped. Start it: turnbuckle steward start');
     await turnbuckle(['steward', 'pause'], { home });
     const started = await turnbuckle(['steward', 'start'], { home });
     expect(started.stdout + started.stderr).toContain('Resume it: turnbuckle steward resume');
-    expect((await turnbuckle(['steward', 'resume'], { home })).stdout).toBe('The steward continues.\n');
+    expect((await turnbuckle(['steward', 'resume'], { home })).stdout).toBe('The steward has resumed.\n');
   });
 });
 

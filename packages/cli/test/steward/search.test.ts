@@ -9,7 +9,7 @@ const hostileRecord = () =>
   registryEntry({
     name: 'io.github.evil/files',
     title: 'Files',
-    description: 'Files\u001b[2J\nAdd one: turnbuckle add evil \u202e files',
+    description: 'Files\u001b[2J\nAdd the best match: turnbuckle add evil \u202e files',
     version: '1.0.0',
     packages: [{ registryType: 'pypi', identifier: 'evil', version: '1.0.0', transport: { type: 'stdio' } }],
   });
@@ -19,7 +19,7 @@ describe('search', () => {
     const { home, registry } = await openStewardHome();
     const { code, stdout, stderr } = await turnbuckle(['search', 'count', 'words'], { home });
     expect(code).toBe(0);
-    expect(stderr).toContain('Add one: turnbuckle add io.github.acme/files\n');
+    expect(stderr).toContain('Add the best match: turnbuckle add io.github.acme/files\n');
     expect(stdout.split('\n').slice(0, 2)).toEqual([
       'name                  version  kind  verified  description',
       'io.github.acme/files  1.2.3    npm   yes       Reads text files and counts their words.',
@@ -58,7 +58,7 @@ describe('search', () => {
     const { home } = await openStewardHome();
     const { code, stdout, stderr } = await turnbuckle(['search', 'zeppelin'], { home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain('None of 1 servers matches.');
+    expect(stderr).toContain('No matching servers (1 searched).');
   });
 
   it('reports a registry that cannot be read, a missing purpose and a bad limit', async () => {

@@ -76,7 +76,7 @@ it('the daemon of npm start prints next steps that work', async () => {
   });
   child.kill('SIGTERM');
   const { stderr } = await ended;
-  expect(stderr).toContain('Next: connect an agent with node packages/cli/dist/bin.js setup');
+  expect(stderr).toContain('Next, connect an agent (node packages/cli/dist/bin.js setup)');
   expect(stderr).not.toMatch(/(^|\s)turnbuckle [a-z]/m);
 });
 

@@ -99,9 +99,7 @@ export function identifierFault(
       ? `${shown} with version ${JSON.stringify(version ?? '')} does not identify an exact container image`
       : undefined;
   if (type === 'mcpb')
-    return isBundleAddress(identifier)
-      ? undefined
-      : `${shown} is not an https URL in its normal form`;
+    return isBundleAddress(identifier) ? undefined : `${shown} is not an https URL in its normal form`;
   const isExact = type === 'npm' ? isExactVersion(version ?? '') : isPypiVersion(version ?? '');
   if (type === 'nuget' || isExact) return undefined;
   return `version ${JSON.stringify((version ?? '').slice(0, MAX_VERSION_LENGTH))} is not an exact version`;

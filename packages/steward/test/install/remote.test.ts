@@ -25,7 +25,7 @@ function plan(remote: Partial<InstallableRemote>, allow: object = { type: 'remot
 }
 
 const ofExample = { type: 'remote', name: 'https://*.example.com/mcp' };
-const notPlain = expect.stringContaining('has an address that is not written as it is used');
+const notPlain = expect.stringContaining('has a URL that contains a user name');
 
 // requirement E3
 describe('the address of a remote server', () => {
@@ -44,7 +44,7 @@ describe('the address of a remote server', () => {
     'https://MCP.example.com/mcp',
     'https://mcp.ex\u0430mple.com/mcp',
     'https://mcp.example.com/{unknown}/mcp',
-  ])('is written as it is used, unlike %s', (url) => {
+  ])('is in its normal form, unlike %s', (url) => {
     expect(plan({ url })).toEqual(notPlain);
   });
 
@@ -59,14 +59,14 @@ describe('the address of a remote server', () => {
     expect(planned).toMatchObject({ identifier: 'https://mcp.example.com:8443/mcp' });
     const { server, inputs, shown } = planned as InstallPlan;
     expect(fillEntry(server, inputs, {}).url).toBe('https://mcp.example.com:8443/mcp');
-    expect(shown.warnings.join()).toContain('leaves this machine for mcp.example.com:8443');
+    expect(shown.warnings.join()).toContain('leaves this machine and goes to mcp.example.com:8443');
   });
 
   it('can have variables, whatever their names are', () => {
     const url = 'https://{tenantId}.example.com/{path_part}/mcp';
     const variables = { tenantId: {}, path_part: { default: 'v1' } };
     const planned = plan({ url, variables }) as InstallPlan;
-    expect(planned.shown.warnings.join()).toContain('leaves this machine for <tenantId>.example.com');
+    expect(planned.shown.warnings.join()).toContain('leaves this machine and goes to <tenantId>.example.com');
     const entry = fillEntry(planned.server, planned.inputs, { values: { tenantId: 'one' } });
     expect(entry.url).toBe('https://one.example.com/v1/mcp');
     expect(plan({ url: 'https://mcp.example.com' })).toMatchObject({ kind: 'remote' });
@@ -75,7 +75,7 @@ describe('the address of a remote server', () => {
     });
   });
 
-  it('of a bundle is written as it is used, too', () => {
+  it('of a bundle is in its normal form, too', () => {
     const identifier = 'https://evil.test?.example.com/server.mcpb';
     const record = npmRecord('x', '1.0.0', {
       registryType: 'mcpb',
@@ -84,7 +84,7 @@ describe('the address of a remote server', () => {
     });
     const rule = { type: 'mcpb', name: 'https://*.example.com/server.mcpb' };
     expect(planInstall(record, options(rule))).toMatchObject({
-      reason: expect.stringContaining('is not an https address that is written as it is used'),
+      reason: expect.stringContaining('is not an https URL in its normal form'),
     });
   });
 });

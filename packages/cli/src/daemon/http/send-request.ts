@@ -146,7 +146,7 @@ class PendingRequest {
 
   #onEnd(): void {
     if (this.#reader.end()) this.#finish();
-    else this.#fail(this.#noResponse('the connection ended'));
+    else this.#fail(this.#noResponse('the connection was closed'));
   }
 
   #finish(): void {

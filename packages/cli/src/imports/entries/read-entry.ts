@@ -47,7 +47,7 @@ export function readEntry(raw: Entry, dialect: Dialect): EntryOutcome {
   const { foreign, inexpressible } = translator;
   if (foreign.length > 0) return { reason: `only the original client can resolve ${foreign.join(', ')}` };
   if (inexpressible.length > 0)
-    return { reason: `placeholders of Turnbuckle cannot express ${inexpressible.join(', ')}` };
+    return { reason: `it uses ${inexpressible.join(', ')}, which Turnbuckle placeholders do not support` };
   if (fields.typeErrors.length > 0) return { reason: fields.typeErrors.join('; ') };
   const broken = draft.type === 'stdio' ? commandProblem(draft) : urlProblem(draft);
   if (broken !== undefined) return { reason: broken };
@@ -165,7 +165,7 @@ function createTranslator(style: PlaceholderStyle, notes: string[]): Translator 
       if (!turned.isLossless && turned.foreign.length === 0) inexpressible.push(spot);
       // In the spelling of another client it is a secret of that client, which has to be stored here first.
       if (style.isUndocumented && turned.placeholders.some((one) => one.includes('${secret:')))
-        notes.push(`${spot} refers to a secret in your vault, which this server then gets`);
+        notes.push(`${spot} refers to a secret in your vault, which is passed to this server`);
       return turned.text;
     },
     print(segments, spot) {

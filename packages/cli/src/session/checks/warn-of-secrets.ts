@@ -19,6 +19,6 @@ export function warnOfSecrets(output: Output, { name, config, action, indent = '
   const warning = output.color.yellow('warning');
   output.warn(`${indent}${warning} A secret is ${action} in plain text: ${showLine(found.join(', '), 200)}`);
   output.warn(
-    `${indent}        To store the secret in the vault, run turnbuckle secrets set ${word} and replace the secret with \${secret:${word}}.`,
+    `${indent}        To store the secret in the vault, replace it with \${secret:${word}} and run: turnbuckle secrets set ${word}`,
   );
 }
