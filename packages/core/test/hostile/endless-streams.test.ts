@@ -13,15 +13,16 @@ describe.each([true, false])('streams without an end (express lane: %s)', (expre
   afterAll(() => server?.stop());
 
   it.each([
-    ['json', 'RESPONSE_TOO_LARGE'],
-    ['event', 'RESPONSE_TOO_LARGE'],
-    ['events', 'CALL_TIMEOUT'],
-    ['comments', 'CALL_TIMEOUT'],
-  ])('of the kind "%s" end with %s and bounded memory', async (kind, code) => {
+    // The limit is reached when so much has been read: on a busy machine, that takes its time.
+    ['json', 'RESPONSE_TOO_LARGE', 45_000],
+    ['event', 'RESPONSE_TOO_LARGE', 45_000],
+    ['events', 'CALL_TIMEOUT', 1_500],
+    ['comments', 'CALL_TIMEOUT', 1_500],
+  ])('of the kind "%s" end with %s and bounded memory', async (kind, code, timeoutMs) => {
     const servers = { far: { type: 'http', url: server?.url ?? '', era: 'legacy' as const } };
     await withRuntime({ servers, expressLane }, async (runtime) => {
       const strain = await strainOf(async () => {
-        const endless = runtime.callTool('far', 'endless', { kind }, { timeoutMs: 1_500 });
+        const endless = runtime.callTool('far', 'endless', { kind }, { timeoutMs });
         await expect(endless).rejects.toMatchObject({ code, server: 'far', tool: 'endless' });
       });
       expect(strain.peakBytes).toBeLessThan(200 * MB);
