@@ -32,9 +32,14 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 
 export class EnergyLedger {
   readonly #database: WorkDatabase;
+  readonly #elapsed: () => number;
+  /** The latest time that was counted, and what the other clock showed then. */
+  #counted: { readonly time: number; readonly elapsed: number } | undefined;
 
-  constructor(database: WorkDatabase) {
+  /** `elapsed`: milliseconds by a clock that nobody can set. */
+  constructor(database: WorkDatabase, elapsed = () => performance.now()) {
     this.#database = database;
+    this.#elapsed = elapsed;
   }
 
   /** False if it was recorded before. To be called in a transaction, with what caused the consumption. */
@@ -57,7 +62,8 @@ export class EnergyLedger {
         this.#database.prepare('SELECT sum(amount) AS sum FROM agent_energy WHERE deducted = 0').all(),
       );
       this.#database.exec('UPDATE agent_energy SET deducted = 1 WHERE deducted = 0');
-      const regulator = new EnergyRegulator(() => now, settings, this.state());
+      const time = this.#timeAt(now);
+      const regulator = new EnergyRegulator(() => time, settings, this.state());
       regulator.consume(fromThousandths(open));
       const { level, at, deducted } = regulator.state;
       this.#database
@@ -65,6 +71,15 @@ export class EnergyLedger {
         .run(level, at, deducted);
       return { level, at, deducted };
     });
+  }
+
+  /** Time never goes back: while the clock of the machine is behind, it goes on by the other one. */
+  #timeAt(now: number): number {
+    const elapsed = this.#elapsed();
+    const before = this.#counted ?? { time: this.state()?.at ?? now, elapsed };
+    const time = now >= before.time ? now : before.time + (elapsed - before.elapsed);
+    this.#counted = { time, elapsed };
+    return time;
   }
 
   /** Undefined before the first deduction: full. */

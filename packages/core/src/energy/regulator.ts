@@ -34,6 +34,7 @@ export class EnergyRegulator {
   readonly #now: () => number;
   #state: EnergyState;
 
+  /** `now`: a clock that never goes back; each time that it catches up would replenish energy again. */
   constructor(now: () => number, settings: Partial<RegulatorSettings> = {}, state?: EnergyState) {
     this.#now = now;
     this.#settings = { ...DEFAULT_REGULATOR, ...settings };
