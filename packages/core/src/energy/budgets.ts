@@ -177,6 +177,9 @@ export class EnergyBudgets {
     const key = keyOf(budget.for, spender);
     const known = accounts.get(key);
     if (known !== undefined) {
+      // The one unused for longest comes first.
+      accounts.delete(key);
+      accounts.set(key, known);
       this.#refill(known, at);
       return known;
     }

@@ -237,6 +237,21 @@ describe('budgets', () => {
     expect(all.faultOf({ ...SPENDER, server: 'web', caller: 'zed' }, 1)).toBeUndefined();
   });
 
+  it('stay used up while they are used, however many other runs begin', () => {
+    const { all } = create({ for: 'run', limit: 5 });
+    const use = (run: string): void => {
+      const call = all.reserve({ ...SPENDER, run }, 5);
+      if (call !== undefined) all.settle(call, 5);
+    };
+    use('long');
+    for (let count = 0; count < 25_000; count += 1) {
+      use(`other ${count}`);
+      if (count % 5_000 === 0) expect(all.faultOf({ ...SPENDER, run: 'long' }, 1)).toBeDefined();
+    }
+    expect(all.faultOf({ ...SPENDER, run: 'long' }, 1)).toBeDefined();
+    expect(all.status()).toHaveLength(10_000);
+  });
+
   it('keep what was spent when they are set again', () => {
     const budget: Budget = { for: 'caller', limit: 5 };
     const { all } = create(budget);
