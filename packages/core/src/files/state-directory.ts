@@ -1,5 +1,5 @@
 /** Where Turnbuckle keeps its state between runs, by the convention of the platform. */
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { absoluteOrUndefined, homeDirectory } from './home-directory.js';
 
 /** Always absolute: a relative one would be in the current directory, where a project could ship its own. */
@@ -14,3 +14,7 @@ export function defaultStateDirectory(environment: Readonly<Record<string, strin
     'turnbuckle',
   );
 }
+
+/** Where the packages of installed servers are: beside the state, which no server may see. */
+export const packageRootOf = (stateDir: string): string =>
+  join(dirname(stateDir), `${basename(stateDir)}-servers`);

@@ -72,7 +72,7 @@ export { makeDirectory } from '../files/make-directory.js';
 export { fileStampSync, readPrivateFileSync, replacePrivateFile } from '../files/private-file.js';
 export { isSameProcess, readProcessStat } from '../files/process-identity.js';
 export { readFileText, whyUnreadable } from '../files/read-file.js';
-export { defaultStateDirectory } from '../files/state-directory.js';
+export { defaultStateDirectory, packageRootOf } from '../files/state-directory.js';
 export { estimateJsonMemory } from '../json/estimate-memory.js';
 export { writeTransformed } from '../json/exact-number.js';
 export { isRecord } from '../json/is-record.js';

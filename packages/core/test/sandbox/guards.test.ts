@@ -157,6 +157,30 @@ describe('Turnbuckle’s own files', () => {
     expect(existsSync(join(config, 'mcp.json'))).toBe(false);
   });
 
+  confined.each(['there', 'absent'])('cannot be changed where packages are installed: %s', async (when) => {
+    const { open, home, project } = await createStage();
+    const state = join(home, '.local', 'state', 'turnbuckle');
+    const packages = `${state}-servers`;
+    const file = join(packages, 'files-1.0.0', 'server.js');
+    await mkdir(when === 'there' ? join(file, '..') : state, { recursive: true });
+    if (when === 'there') await writeFile(file, 'as approved');
+    const runtime = await open({ read: [project], write: ['~/.local'] }, { stateDir: state });
+    expect(runtime.serverStatus('probe').error).toBeUndefined();
+    expect(await attempt(runtime, 'write', { path: when === 'there' ? file : join(packages, 'x') })).toEqual({
+      failed: 'EROFS',
+    });
+    expect(await attempt(runtime, 'rename', { from: packages, to: `${packages}-aside` })).toEqual({
+      failed: 'EBUSY',
+    });
+    if (when === 'absent') return;
+    const own = await open({ read: [project, join(file, '..')] }, { stateDir: state });
+    expect(await attempt(own, 'read', { path: file })).toEqual({ done: 'as approved' });
+    for (const place of [packages, join(file, '..')]) {
+      const listed = await open({ write: [place] }, { stateDir: state });
+      expect(listed.serverStatus('probe').error?.message).toContain('has the packages of installed servers');
+    }
+  });
+
   confined.each([
     ['the state directory', { read: ['../../state'] }],
     ['something in it', { read: ['../../state/sandbox'] }],

@@ -1,10 +1,10 @@
 /** The steward as a part of the daemon. `subAgentEnabled: false` in a config file switches it off. */
-import { basename, dirname, join } from 'node:path';
 import { createPart, type DaemonPart, type PartContext } from '@turnbuckle/gateway';
 import {
   checkSandbox,
   createVault,
   type MentionableTool,
+  packageRootOf,
   type StewardSettings,
   type Vault,
 } from 'turnbuckle/host';
@@ -151,8 +151,7 @@ class StewardPart {
   }
 
   get #packageRoot(): string {
-    const { stateDir } = this.#context;
-    return join(dirname(stateDir), `${basename(stateDir)}-servers`);
+    return packageRootOf(this.#context.stateDir);
   }
 
   get #configFile(): string {

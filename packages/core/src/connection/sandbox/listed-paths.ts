@@ -23,6 +23,8 @@ export interface ListingContext {
   readonly own: readonly string[];
   /** Real paths of the directories in the host's PATH. */
   readonly programs: readonly string[];
+  /** The real path of the packages of installed servers. */
+  readonly packages: string;
 }
 
 /** CONFIG_INVALID for paths that do not exist and for those that a sandbox must not expose. */
@@ -83,7 +85,7 @@ async function resolveListed(
 
 function refusalReason(
   { kind, source, target }: HostMount,
-  { realHome, own, programs }: ListingContext,
+  { realHome, own, programs, packages }: ListingContext,
 ): string | undefined {
   if (source === '/') return 'is the whole file system';
   if (['/proc', '/dev'].some((place) => contains(place, source) || contains(place, target)))
@@ -95,6 +97,7 @@ function refusalReason(
     return 'is a Turnbuckle configuration file or directory';
   if (programs.some((directory) => contains(directory, source)))
     return 'is a directory in your PATH, or is inside one';
+  if (contains(packages, source)) return 'has the packages of installed servers';
   return undefined;
 }
 

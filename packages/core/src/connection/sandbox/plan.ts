@@ -8,6 +8,7 @@ import type { SandboxPolicy } from '../../config/schema/sandbox-schema.js';
 import type { StdioServer } from '../../config/schema/schema.js';
 import { homeDirectory } from '../../files/home-directory.js';
 import { statOrUndefined } from '../../files/read-file.js';
+import { packageRootOf } from '../../files/state-directory.js';
 import { commandNotFound } from '../processes/command-not-found.js';
 import { ancestorMounts } from './ancestor-mounts.js';
 import { homeMount, removeBlockingLinks } from './home.js';
@@ -60,6 +61,7 @@ export async function planSandbox(options: PlanOptions): Promise<SandboxPlan> {
   const home = homeDirectory(environment);
   const own = await ownDirectories({ ...options, home });
   const programs = programDirectories(environment.PATH);
+  const packages = packageRootOf(resolve(options.stateDir));
   const listed = await listedPaths(policy, {
     server,
     base,
@@ -67,11 +69,12 @@ export async function planSandbox(options: PlanOptions): Promise<SandboxPlan> {
     realHome: await realPathOrSame(home),
     own,
     programs: await Promise.all(programs.map(realPathOrSame)),
+    packages: await realPathOrSame(packages),
   });
   const program = await requireProgram(options, base);
   const privateHome = await homeMount(options);
   const inside = [
-    ...(await protectionMounts(server, listed, programs)),
+    ...(await protectionMounts(server, listed, [...programs, packages])),
     ...listed.map(({ kind, source, target }): Mount => ({ kind, source, target })),
     ...hideOwnDirectories(listed, own),
   ];

@@ -1,4 +1,4 @@
-/** The directories of the host's PATH: a program that a server puts there would run outside its sandbox. */
+/** The directories of the host's PATH, and of installed servers: what a server puts there would run outside its sandbox. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { HostMount, Mount } from './mount.js';
