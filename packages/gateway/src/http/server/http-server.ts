@@ -18,6 +18,7 @@ import { answerClientError } from './client-error.js';
 import { Connections } from './connections.js';
 import { currentResponse } from './current-response.js';
 import { DEFAULT_LIMITS, type HttpLimits, MAX_HEADER_BYTES } from './http-limits.js';
+import { PacedRequests } from './paced-requests.js';
 import { QueuedResponses } from './queued-responses.js';
 import { sendErrorOnSocket, type TunnelRoute, Tunnels } from './tunnels.js';
 
@@ -88,9 +89,10 @@ export class HttpServer {
     const { slowReadMs } = this.#limits;
     this.#tunnels = new Tunnels({ inFlight: this.#inFlight, requestRate: this.#requestRate, slowReadMs });
     this.#server.on('connection', this.#connections.add);
-    this.#server.on('request', this.#onRequest);
+    const paced = new PacedRequests(this.#onRequest);
+    this.#server.on('request', paced.take);
     // A client that sends `Expect: 100-continue` gets the 100 when a route reads the body, not before.
-    this.#server.on('checkContinue', this.#onRequest);
+    this.#server.on('checkContinue', paced.take);
     this.#server.on('connect', (request, socket, head) => {
       socket.on('error', () => {});
       this.#onConnect(tunnel, { request, socket, head }).catch((thrown: unknown) => {
