@@ -51,6 +51,8 @@ export interface InstallableRemote {
 export interface InstallableRecord {
   /** `namespace/name` */
   readonly name: string;
+  /** A package that was named exactly: the record is not from a registry, and `name` is that of the package. */
+  readonly isUnlisted?: true | undefined;
   readonly version: string;
   readonly packages?: readonly InstallablePackage[] | undefined;
   readonly remotes?: readonly InstallableRemote[] | undefined;

@@ -2,6 +2,7 @@
  * Decides from a record what would be installed and run, exactly, or why nothing is. Pure: what has to be looked up
  * (`PackageFacts`) is given; `prepare.ts` does both.
  */
+import { showLine } from 'turnbuckle/host';
 import { findAdvisories, KNOWN_ADVISORIES } from './advisories.js';
 import { checkAllowed } from './allow-list.js';
 import { showCommand } from './entry-template.js';
@@ -25,6 +26,7 @@ import { addressOf, planRemote } from './remote.js';
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_OFFERS = 50;
+const MAX_FAULT_LENGTH = 800;
 
 /** The first package or remote of the record that may be installed; otherwise why none may. */
 export function choosePackage(record: InstallableRecord, options: PlanOptions): Choice | InstallRefusal {
@@ -47,7 +49,7 @@ export function choosePackage(record: InstallableRecord, options: PlanOptions): 
   const [first] = refusals;
   if (first === undefined)
     return refuse(
-      `${record.name} has no ${options.package === undefined ? 'package or remote' : `package ${options.package.identifier}`}.`,
+      `${record.name} has no ${options.package === undefined ? 'package or remote' : `package ${showLine(options.package.identifier)}`}.`,
       'Choose another server from the registry.',
     );
   const others = refusals.slice(1).map(({ reason }) => reason);
@@ -81,11 +83,7 @@ function checkOffer(
     );
   const { registryType: kind, identifier, version, transport } = offer;
   const fault = identifierFault(kind, identifier, version);
-  if (fault !== undefined)
-    return refuse(
-      `The ${kind} package of ${record.name} is refused because ${fault}.`,
-      'Only exact names and exact versions are installed. Report this record to its registry.',
-    );
+  if (fault !== undefined) return refuseIdentifier(record, kind, fault);
   // No rule can allow one.
   if (kind === 'nuget')
     return cannotInstall(identifier, 'NuGet packages need the .NET SDK, which is not supported');
@@ -99,6 +97,21 @@ function checkOffer(
     );
   return { kind, package: offer };
 }
+
+/** The name is shown safely: it may have any characters. */
+const refuseIdentifier = (
+  { name, isUnlisted }: InstallableRecord,
+  kind: InstallablePackage['registryType'],
+  fault: string,
+): InstallRefusal =>
+  refuse(
+    `The ${kind} package${isUnlisted ? '' : ` of ${name}`} is refused because ${showLine(fault, MAX_FAULT_LENGTH)}.`,
+    `Only exact names and exact versions are installed. ${
+      isUnlisted
+        ? 'Send the request again with the exact name and version.'
+        : 'Report this record to its registry.'
+    }`,
+  );
 
 /** The plan for a record, or the reason why there is none. */
 export function planInstall(record: InstallableRecord, options: PlanOptions): InstallPlan | InstallRefusal {
@@ -167,11 +180,14 @@ function planKind(choice: Choice, options: KindOptions): KindPlan | InstallRefus
   }
 }
 
-function commonWarnings(record: InstallableRecord, options: PlanOptions): string[] {
+function commonWarnings({ name, isUnlisted }: InstallableRecord, options: PlanOptions): string[] {
   const { facts, verified, similarTo, isDeprecated = false } = options;
-  const namespace = record.name.split('/')[0] ?? '';
+  const namespace = name.split('/')[0] ?? '';
+  const unlisted = `the package is not listed in a registry of servers: the publisher of ${name} has not been verified`;
   return [
-    ...(verified === true ? [] : [`the owner of the namespace ${namespace} has not been verified`]),
+    ...(verified === true
+      ? []
+      : [isUnlisted ? unlisted : `the owner of the namespace ${namespace} has not been verified`]),
     ...(similarTo === undefined ? [] : [`the name resembles that of ${similarTo}, which is better known`]),
     ...(isDeprecated ? ['the registry says that the server is deprecated'] : []),
     ...(facts?.hasInstallScripts === true

@@ -3,7 +3,7 @@
  * it to the config file. Each step is recorded; what is cancelled or fails leaves nothing behind.
  */
 import { TurnbuckleError } from 'turnbuckle';
-import { editServers, pinTestedTools, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
+import { editServers, pinTestedTools, showLine, type TestedTool, unpinTestedTools } from 'turnbuckle/host';
 import { type Installed, install } from '../install/install.js';
 import { verifyInstalled } from '../install/install-directory.js';
 import type { InstallPlan } from '../install/install-plan.js';
@@ -64,7 +64,7 @@ const plan: Step<WorkServices> = {
     const found = await findRecord(params, services, { plan: options, signal, progress });
     const { servers } = await readConfiguration(services);
     const serverName = chooseServerName(params.serverName, found.record.name, (name) => servers.has(name));
-    progress(50, `Reading the published details of ${found.record.name}.`);
+    progress(50, `Reading the published details of ${showLine(found.record.name)}.`);
     const { record, alternatives, verified, isDeprecated, similarTo, package: exact } = found;
     const planned = await prepareInstall(record, {
       ...options,

@@ -104,7 +104,8 @@ function recordOf({ type, identifier, version }: NonNullable<AddParams['package'
   // A remote is always that of a record.
   const registryType = type as Exclude<typeof type, 'remote'>;
   return {
-    name: `package/${identifier.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, 100)}`,
+    name: identifier,
+    isUnlisted: true,
     version,
     packages: [{ registryType, identifier, version, transport: { type: 'stdio' } }],
   };
