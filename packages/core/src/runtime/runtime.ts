@@ -33,7 +33,6 @@ import type { ParsedServers } from '../config/layers/parse.js';
 import type { PlacedRule } from '../config/schema/rule-schema.js';
 import type { ServerInput, ServersInput } from '../config/schema/schema.js';
 import type { Energy } from '../energy/energy.js';
-import { TurnbuckleError } from '../errors.js';
 import type { EventName, Listener } from '../events.js';
 import type { Steps } from '../json/slices.js';
 import type { Caller } from '../policy/capabilities.js';
@@ -45,6 +44,7 @@ import type { ServerStatus } from '../servers/server-status.js';
 import type { ItemKind, Listed, ListQuery } from './item-lists.js';
 import type { ParseServers, WiredOptions } from './options.js';
 import { redactErrors } from './redact-errors.js';
+import { runtimeClosed } from './runtime-closed.js';
 import type { ConnectOptions } from './server-operations.js';
 import type { SignInSelection } from './sign-in-operations.js';
 import { closeParts, type RuntimeParts, wire } from './wire.js';
@@ -97,15 +97,13 @@ export class Runtime {
 
   /** Connects all eager servers in parallel. Never rejects: `status()` shows failures. */
   async connectAll(): Promise<ServerStatus[]> {
-    this.#assertOpen();
-    await this.#parts.servers.connectAll();
+    await this.#open.servers.connectAll();
     return this.status();
   }
 
   /** Connects a server, or fails when the time limit is reached; the server continues to connect. */
   async connect(server: string, options: ConnectOptions = {}): Promise<void> {
-    this.#assertOpen();
-    return this.#parts.operations.connect(server, options);
+    return this.#open.operations.connect(server, options);
   }
 
   async disconnect(server: string): Promise<void> {
@@ -118,19 +116,16 @@ export class Runtime {
   }
 
   async reconnect(server: string): Promise<void> {
-    this.#assertOpen();
-    return this.#parts.servers.reconnect(server);
+    return this.#open.servers.reconnect(server);
   }
 
   async toggle(server: string, enabled: boolean): Promise<void> {
-    this.#assertOpen();
-    return this.#parts.servers.toggle(server, enabled);
+    return this.#open.servers.toggle(server, enabled);
   }
 
   /** Switches to a new set of servers; unchanged ones are not touched. */
   async setServers(servers: ServersInput | ParsedServers): Promise<SetServersResult> {
-    this.#assertOpen();
-    return this.#parts.servers.replace(this.#parseServers(servers));
+    return this.#open.servers.replace(this.#parseServers(servers));
   }
 
   /**
@@ -138,17 +133,12 @@ export class Runtime {
    * reloaded. Throws NAME_TAKEN, CONFIG_INVALID or SERVER_LIMIT.
    */
   async addServer(name: string, config: ServerInput): Promise<ServerStatus> {
-    this.#assertOpen();
-    const { servers, problems } = this.#parseServers(Object.fromEntries([[name, config]]));
-    for (const problem of problems.values()) throw problem;
-    for (const [known, parsed] of servers) await this.#parts.servers.add(known, parsed);
-    return this.serverStatus(name);
+    return this.#open.operations.add(name, this.#parseServers(Object.fromEntries([[name, config]])));
   }
 
   /** Removes a server and ends its process. A server of a file is back after the next reload. */
   async removeServer(name: string): Promise<void> {
-    this.#assertOpen();
-    return this.#parts.servers.remove(name);
+    return this.#open.servers.remove(name);
   }
 
   /** Applies the first set without connecting anything. */
@@ -158,8 +148,7 @@ export class Runtime {
 
   /** Reads the lists of a server, or of all connected ones, again. */
   async refresh(server?: string): Promise<void> {
-    this.#assertOpen();
-    return this.#parts.operations.refresh(server);
+    return this.#open.operations.refresh(server);
   }
 
   /** Pings a server; true if it responded. */
@@ -169,8 +158,7 @@ export class Runtime {
 
   /** Signs in to a server interactively; false if that is not required or already done. */
   async signIn(server: string, request: SignInRequest = {}): Promise<boolean> {
-    this.#assertOpen();
-    return this.#parts.signInOperations.signIn(server, request);
+    return this.#open.signInOperations.signIn(server, request);
   }
 
   /** Removes the sign-in to a server and revokes its tokens. */
@@ -331,13 +319,12 @@ export class Runtime {
    * the same array until something changes that it depends on.
    */
   async visibleItems(kind: ItemKind, caller?: Caller, query?: ListQuery): Promise<readonly CatalogItem[]> {
-    this.#assertOpen();
-    return redactErrors(this.#parts.redactor, this.#parts.items.find(kind, { ...query, caller }));
+    const { redactor, items } = this.#open;
+    return redactErrors(redactor, items.find(kind, { ...query, caller }));
   }
 
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
-    this.#assertOpen();
-    return this.#parts.calls.read(resourceRead(server, uri, options)) as Promise<ReadResourceResult>;
+    return this.#open.calls.read(resourceRead(server, uri, options)) as Promise<ReadResourceResult>;
   }
 
   // biome-ignore lint/complexity/useMaxParams: a method of the public API.
@@ -347,15 +334,13 @@ export class Runtime {
     args: Readonly<Record<string, string>> = {},
     options: CallOptions = {},
   ): Promise<GetPromptResult> {
-    this.#assertOpen();
-    const request = promptRead(server, { name, arguments: args }, options);
-    return this.#parts.calls.read(request) as Promise<GetPromptResult>;
+    const { calls } = this.#open;
+    return calls.read(promptRead(server, { name, arguments: args }, options)) as Promise<GetPromptResult>;
   }
 
   /** Any other request to a server, on the same path as a call: authorized, limited, retried and recorded. */
   async request(request: ReadRequest): Promise<Readonly<Record<string, unknown>>> {
-    this.#assertOpen();
-    return this.#parts.calls.read(request);
+    return this.#open.calls.read(request);
   }
 
   /** Records a call that its host refuses by itself, as if the runtime had refused it. */
@@ -379,8 +364,7 @@ export class Runtime {
     listener: ResourceListener,
     { caller }: Pick<CallOptions, 'caller'> = {},
   ): Promise<() => Promise<void>> {
-    this.#assertOpen();
-    return this.#parts.operations.subscribe({ server, uri, caller }, listener);
+    return this.#open.operations.subscribe({ server, uri, caller }, listener);
   }
 
   /** Closes every connection; all started processes and their descendants have ended when it resolves. */
@@ -395,16 +379,13 @@ export class Runtime {
 
   /** Failures of servers are handled like all others. */
   async #list<Item>(kind: ItemKind, wish: ListQuery): Promise<Listed<Item>[]> {
-    this.#assertOpen();
-    return redactErrors(this.#parts.redactor, this.#parts.items.list<Item>(kind, wish));
+    const { redactor, items } = this.#open;
+    return redactErrors(redactor, items.list<Item>(kind, wish));
   }
 
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw runtimeClosed();
+  /** The parts, for what a closed runtime does not do. */
+  get #open(): RuntimeParts {
+    if (this.#closing === undefined) return this.#parts;
+    throw runtimeClosed();
   }
 }
-
-const runtimeClosed = (): TurnbuckleError =>
-  new TurnbuckleError('RUNTIME_CLOSED', 'The runtime is closed.', {
-    hint: 'Create a new one with createRuntime().',
-  });

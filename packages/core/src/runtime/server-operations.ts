@@ -1,6 +1,7 @@
 /** What a host does with a server besides calling it: connect, refresh, ping, watch, look at its status. */
 import type { Calls } from '../calls/call.js';
 import { checkOptions, resourceFollow, type WaitLimits } from '../calls/call-request.js';
+import type { ParsedServers } from '../config/layers/parse.js';
 import { buildGatewayRoute } from '../connection/handshake/gateway-route.js';
 import type { Caller } from '../policy/capabilities.js';
 import type { Redactor } from '../redaction/redactor.js';
@@ -45,6 +46,13 @@ export class ServerOperations {
     const connection = caller === undefined ? found.connection : found.connectionFor(caller);
     const waiting = { what: `the connection to server "${server}"`, server, signal: limits.signal };
     await new CallClock(limits).until(connection.open(), waiting);
+  }
+
+  /** `parsed`: the configuration of this one server. */
+  async add(name: string, { servers, problems }: ParsedServers): Promise<ServerStatus> {
+    for (const problem of problems.values()) throw problem;
+    for (const [known, config] of servers) await this.#parts.servers.add(known, config);
+    return this.statusOf(name);
   }
 
   async refresh(server: string | undefined): Promise<void> {
