@@ -1,29 +1,16 @@
 /** Known bad versions of servers: checked in every plan, and for the dependencies of what is installed. */
-import { TurnbuckleError } from 'turnbuckle';
-import { readFileText } from 'turnbuckle/host';
-import * as z from 'zod/mini';
 import { comparePackageVersions } from './identifiers.js';
 import type { PackageType } from './installable-record.js';
 
-const short = z.string().check(z.minLength(1), z.maxLength(500));
-
-const advisory = z.strictObject({
-  id: short,
-  type: z.enum(['npm', 'pypi', 'oci', 'mcpb', 'nuget']),
-  identifier: short,
+export interface Advisory {
+  readonly id: string;
+  readonly type: PackageType;
+  readonly identifier: string;
   /** One of the ranges has to match; all versions if there is none. `below` is not part of a range. */
-  affected: z._default(
-    z.array(z.strictObject({ from: z.optional(short), below: z.optional(short) })).check(z.maxLength(100)),
-    [],
-  ),
-  level: z._default(z.enum(['refuse', 'warn']), 'refuse'),
-  text: short,
-});
-
-export type Advisory = z.output<typeof advisory>;
-
-const MAX_FILE_BYTES = 8 * 1_024 * 1_024;
-const FILE = z.array(advisory).check(z.maxLength(10_000));
+  readonly affected: ReadonlyArray<{ readonly from?: string; readonly below?: string }>;
+  readonly level: 'refuse' | 'warn';
+  readonly text: string;
+}
 
 const FILESYSTEM = [{ below: '0.6.4' }, { from: '2025.0.0', below: '2025.7.1' }];
 
@@ -133,20 +120,3 @@ export function findAdvisories(
 
 const normalName = (type: PackageType, name: string): string =>
   type === 'pypi' ? name.toLowerCase().replace(/[-_.]+/g, '-') : name;
-
-/** The known advisories and those of a file (a JSON array of the same objects). Rejects with CONFIG_INVALID. */
-export async function readAdvisories(file: string): Promise<readonly Advisory[]> {
-  const fault = (what: string, cause?: unknown): TurnbuckleError =>
-    new TurnbuckleError('CONFIG_INVALID', `The advisory list ${file} ${what}.`, {
-      hint: 'Write a JSON array of objects with id, type, identifier, affected, level and text.',
-      cause,
-    });
-  try {
-    const parsed = FILE.safeParse(JSON.parse(await readFileText(file, { maxBytes: MAX_FILE_BYTES })));
-    if (parsed.success) return [...KNOWN_ADVISORIES, ...parsed.data];
-    const [issue] = parsed.error.issues;
-    throw fault(`is not valid: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
-  } catch (error) {
-    throw error instanceof TurnbuckleError ? error : fault('cannot be read', error);
-  }
-}

@@ -3,7 +3,7 @@ import { temporaryDirectory } from '@turnbuckle/testing';
 import fc from 'fast-check';
 import { loadConfiguration } from 'turnbuckle/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAdvisories } from '../../src/install/advisories.js';
+import { type Advisory, KNOWN_ADVISORIES } from '../../src/install/advisories.js';
 import { type AllowRule, checkAllowed, INSTALL_SETTINGS_SCHEMA } from '../../src/install/allow-list.js';
 import { fillEntry } from '../../src/install/entry-template.js';
 import {
@@ -331,24 +331,20 @@ describe('S56: advisories', () => {
     planned(at(good), options({}, ANY));
   });
 
-  it('names what is only suspicious, and reads more from a file', async () => {
+  it('names what is only suspicious, and knows those that it is given', () => {
     const warned = planned(npmRecord('postmark-mcp', '1.0.15'));
     expect(warned.shown.warnings.join()).toContain('postmark-mcp-2025-09');
-    const home = await temporaryDirectory();
-    onTestFinished(home.remove);
-    const more = {
+    const own: Advisory = {
       id: 'OWN-1',
       type: 'npm',
       identifier: '@acme/x',
       text: 'bad',
       affected: [{ below: '2.0.0' }],
+      level: 'refuse',
     };
-    writeFileSync(home.file('list.json'), JSON.stringify([more]));
-    const advisories = await readAdvisories(home.file('list.json'));
+    const advisories = [...KNOWN_ADVISORIES, own];
     expect(refused(npmRecord('@acme/x', '1.9.9'), options({ advisories })).advisory).toBe('OWN-1');
     expect(refused(npmRecord('mcp-remote', '0.1.0'), options({ advisories })).advisory).toBe('CVE-2025-6514');
-    writeFileSync(home.file('list.json'), '[{}]');
-    await expect(readAdvisories(home.file('list.json'))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   it('compares versions', () => {
