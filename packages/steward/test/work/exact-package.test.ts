@@ -34,7 +34,7 @@ it('a package that is named exactly is called by its name', async () => {
   const { summary, warnings } = subject as { summary: string; warnings: string[] };
   expect(summary).toBe('Installing @acme/server-files 1.2.3 as server "files"');
   expect(warnings).toContain(
-    'the package is not from a registry of servers: nobody has verified who publishes @acme/server-files',
+    'the package is not listed in a registry of servers: the publisher of @acme/server-files has not been verified',
   );
   const { body } = await stage.api('GET', '/api/steward/requests');
   expect(JSON.stringify(body)).not.toContain('package/');
