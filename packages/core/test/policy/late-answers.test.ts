@@ -79,7 +79,9 @@ it('is asked for in the words of the caller: the host approves its own calls', a
     const options = { approvalWaitMs: 1, ...(who && { caller: who }) };
     return (await runtime.execute('mcp__files__write', {}, options)).failure?.hint;
   };
-  expect(await hintFor(undefined)).toMatch(/^Approve it, then repeat the same call\. To approve it: turnbuckle approvals answer /);
+  expect(await hintFor(undefined)).toMatch(
+    /^Approve it, then repeat the same call\. To approve it: turnbuckle approvals answer /,
+  );
   expect(await hintFor(caller)).toMatch(/^Ask the user to approve it, then repeat the same call\. /);
 });
 

@@ -96,7 +96,11 @@ describe('the energy of calls through the daemon', () => {
   });
 
   it('is limited by budgets: for a caller, across restarts', async () => {
-    const energy = { costPerCall: 4, costPerSecond: 0, budgets: [{ for: 'caller', limit: 10, perSeconds: 86_400 }] };
+    const energy = {
+      costPerCall: 4,
+      costPerSecond: 0,
+      budgets: [{ for: 'caller', limit: 10, perSeconds: 86_400 }],
+    };
     own = await ownDaemon({ ...SERVERS, energy });
     const token = await agentToken();
     expect((await echo(token))?.status).toBe(200);

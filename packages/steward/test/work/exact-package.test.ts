@@ -20,14 +20,15 @@ it('a package that is named exactly is called by its name', async () => {
   expect(await told('@other/nope')).toContain('The npm package @other/nope is not allowed.');
   const odd = await told('@other/nope x');
   expect(odd).toContain(
-    'The npm package is refused because "@other/nope x" is not the name of an npm package.',
+    'The npm package is refused because "@other/nope x" is not a valid npm package name.',
   );
   expect(odd).toContain('Only exact names and exact versions are installed. Send the request again');
-  expect(await told('@other/nope', '^1.0.0')).toContain('version "^1.0.0" is not one exact version');
+  expect(await told('@other/nope', '^1.0.0')).toContain('version "^1.0.0" is not an exact version');
   const hidden = await told('@acme/\u202efiles\u001b[31m');
   expect(hidden).toContain('\\u{202e}files');
-  expect(hidden).not.toMatch(/[\u202e\u001b]/);
-  expect(await told('../up', '1', 'pypi')).toContain('"../up" is not the name of a PyPI package');
+  expect(hidden).not.toContain('\u202e');
+  expect(hidden).not.toContain('\u001b');
+  expect(await told('../up', '1', 'pypi')).toContain('"../up" is not a valid PyPI package name');
 
   const id = await add('@acme/server-files');
   const { subject } = await stage.approval(id);
