@@ -3,6 +3,7 @@
  * that decodes twice. `ask` and `deny` rules check all of them; the address is sent as it was written.
  */
 import { compileGlob, type Glob, mapPattern } from '../text/glob.js';
+import { trimBlanks } from './blanks.js';
 
 export interface AddressOptions {
   /** Whether file names are case-insensitive. */
@@ -121,7 +122,7 @@ function decode(text: string): string {
 }
 
 /** Whether a text can be an address: it starts with a scheme of at least two letters, because `C:` is a drive. */
-export const isAddress = (text: string): boolean => /^[\s\0]*[a-z][a-z\d+.\t\n\r-]+:/i.test(text);
+export const isAddress = (text: string): boolean => /^[a-z][a-z\d+.\t\n\r-]+:/i.test(trimBlanks(text));
 
 /** The path of a file address, on systems with drives too. Empty for any other address. */
 export function pathsIn(address: string): readonly string[] {
@@ -138,8 +139,6 @@ const SCHEME = /^([a-z][a-z\d+.-]*):(.*)$/is;
 const isSlash = (code: number): boolean => code === 0x2f;
 const isDot = (code: number): boolean => code === 0x2e;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-/** Characters that parsers trim at both ends. */
-const isBlank = (code: number): boolean => code <= 0x20;
 
 /**
  * The index where a text ends without these. A regular expression anchored at the end would restart at each such
@@ -149,13 +148,6 @@ function endWithoutTrailing(text: string, isOne: (code: number) => boolean, from
   let end = from;
   while (end > 0 && isOne(text.charCodeAt(end - 1))) end -= 1;
   return end;
-}
-
-function trimBlanks(text: string): string {
-  const end = endWithoutTrailing(text, isBlank);
-  let start = 0;
-  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
-  return text.slice(start, end);
 }
 
 /**

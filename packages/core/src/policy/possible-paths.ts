@@ -1,11 +1,13 @@
 /** The paths that a text may resolve to for a reader that treats it as a path. */
+import { HAS_OUTER_BLANK, trimBlanks } from './blanks.js';
 
 /** A text without any of these resolves to itself; this test is cheaper than resolving it. */
 const AMBIGUOUS_PATH =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: where it ends for some, and for others not
-  /[\\%\u0000]|\/\/|(?:^|\/)\.\.?(?:\/|$)|^\s|\s$|[. ]\//i;
+  /[\\%\u0000]|\/\/|(?:^|\/)\.\.?(?:\/|$)|[. ]\//i;
 
-export const isAmbiguousPath = (text: string): boolean => AMBIGUOUS_PATH.test(text);
+export const isAmbiguousPath = (text: string): boolean =>
+  AMBIGUOUS_PATH.test(text) || HAS_OUTER_BLANK.test(text);
 
 /** Everything that it may resolve to, except itself. */
 export function possiblePaths(text: string): readonly string[] {
@@ -16,7 +18,7 @@ export function possiblePaths(text: string): readonly string[] {
   // For some readers a text ends at its first NUL, others drop the NUL.
   const end = decoded.indexOf('\u0000');
   if (end >= 0) texts.add(decoded.slice(0, end));
-  for (const one of [...texts]) texts.add(one.trim());
+  for (const one of [...texts]) texts.add(trimBlanks(one));
   const paths = new Set([...texts].flatMap(normalizedPaths));
   paths.delete(text);
   return [...paths];

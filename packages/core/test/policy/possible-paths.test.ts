@@ -22,7 +22,7 @@ const STARTS = [
   './././',
   './/',
 ];
-const SPACES = ['', ' ', '\t', '\n', '\r\n', '\u00a0', '\ufeff', '%20', '\u0000'];
+const SPACES = ['', ' ', '\t', '\n', '\r\n', '\u00a0', '\ufeff', '\u001f', '\u0085', '%20', '\u0000'];
 
 /** Names and `..` steps that lead at least one level above the start. */
 const climb = fc
