@@ -8,6 +8,7 @@ import { isRecord } from '../json/is-record.js';
 import { compileGlob, type Glob } from '../text/glob.js';
 import type { DecisionBudget } from './decision-budget.js';
 import { isAddress, pathsIn, possiblePatterns } from './possible-addresses.js';
+import { possibleNumber } from './possible-numbers.js';
 
 type Test = (value: unknown) => boolean;
 /** Draws on the budget of the decision that it is part of. */
@@ -90,10 +91,27 @@ function compilePattern(pattern: ArgumentPattern, { wide }: { readonly wide: boo
     compareNumbers(text, String(greaterThan)) > 0 && compareNumbers(text, String(lessThan)) < 0;
   return (value) => {
     if (value instanceof ExactNumber) return isBetween(value.text);
-    const isAmount = typeof value === 'number' || (wide && typeof value === 'string' && value.trim() !== '');
-    if (isAmount && Number(value) > greaterThan && Number(value) < lessThan) return true;
-    return wide && typeof value === 'string' && PLAIN_NUMBER.test(value) && isBetween(value);
+    if (typeof value === 'number') return value > greaterThan && value < lessThan;
+    return wide && typeof value === 'string' && mayBeBetween(value, { greaterThan, lessThan, isBetween });
   };
+}
+
+interface NumberRange {
+  readonly greaterThan: number;
+  readonly lessThan: number;
+  readonly isBetween: (text: string) => boolean;
+}
+
+/** Whether some reader takes a text for a number in this range. */
+function mayBeBetween(text: string, { greaterThan, lessThan, isBetween }: NumberRange): boolean {
+  const meant = possibleNumber(text);
+  if (meant === 'any') return true;
+  if (meant === 'Infinity') return lessThan === Infinity;
+  if (meant === '-Infinity') return greaterThan === -Infinity;
+  return [text, meant ?? text].some((one) => {
+    if (one.trim() !== '' && Number(one) > greaterThan && Number(one) < lessThan) return true;
+    return PLAIN_NUMBER.test(one) && isBetween(one);
+  });
 }
 
 /** The maximum length of a number; longer texts are not numbers. */

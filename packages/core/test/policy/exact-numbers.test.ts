@@ -48,6 +48,24 @@ describe('a rule about a number', () => {
     ['deny', { greaterThan: 1e300 }, '{"amount":1e400}', 'deny'],
     ['deny', { lessThan: 90071992547409936 }, '{"amount":"90071992547409931"}', 'deny'],
     ['deny', { lessThan: 100 }, '{"amount":99.99999999999999999999}', 'deny'],
+    // What a lenient server makes of a text.
+    ...[
+      ' 900',
+      '9_0_0',
+      '\uff19\uff10\uff10',
+      '\u0669\u0660\u0660',
+      '\u001f900',
+      'inf',
+      '+Infinity',
+      '9e2',
+    ].map((text) => ['deny', { greaterThan: 100 }, JSON.stringify({ amount: text }), 'deny'] as const),
+    ['deny', { greaterThan: 100 }, JSON.stringify({ amount: `${'0'.repeat(2_000)}9_00` }), 'deny'],
+    ['deny', { lessThan: 0 }, '{"amount":"-inf"}', 'deny'],
+    ['deny', { greaterThan: 100 }, '{"amount":"-inf"}', 'allow'],
+    ['deny', { greaterThan: 100, lessThan: 1000 }, '{"amount":"inf"}', 'allow'],
+    ['deny', { greaterThan: 100 }, '{"amount":"9_9"}', 'allow'],
+    ['deny', { greaterThan: 100 }, '{"amount":"information about 900 days"}', 'allow'],
+    ['allow', { greaterThan: 100 }, '{"amount":"900"}', 'deny'],
   ] as const)('%s %j for %s: %s', async (action, amount, args, expected) => {
     expect(await decided({ action, arguments: { amount } }, args)).toBe(expected);
   });
