@@ -68,6 +68,8 @@ export function createPackageDirectory(
     try {
       await mkdir(partial, { mode: 0o700 });
       const content = await fill(partial);
+      if (await exists(join(content, MANIFEST)))
+        throw packageRefused(`The package has an entry named ${MANIFEST}, which Turnbuckle writes itself.`);
       const packageHash = await hashTree(content, TREE_LIMITS);
       await writeFile(join(content, MANIFEST), `${JSON.stringify({ ...facts, packageHash }, null, 2)}\n`);
       await rename(content, directory);

@@ -126,6 +126,14 @@ describe('bundles (mcpb)', () => {
       bundle(MANIFEST, { link: [text('/etc/passwd'), { os: 3, attrs: 0o120777 << 16 }] }),
     ],
     ['two equal names', 'two entries', bundle(MANIFEST, { 'SERVER/index.cjs': text('x') })],
+    ['a file that is a directory, too', 'a file and a directory', bundle(MANIFEST, { server: text('x') })],
+    ['a directory in a file', 'a file and a directory', bundle(MANIFEST, { 'Manifest.json/x': text('x') })],
+    ['a name that is too long', 'whose name is too long', bundle(MANIFEST, { ['é'.repeat(128)]: text('x') })],
+    [
+      'very deep directories',
+      'whose name is too long',
+      bundle(MANIFEST, { [`${'d/'.repeat(60)}x`]: text('x') }),
+    ],
     ['a bomb', 'is too large when unpacked', bundle(MANIFEST, { bomb: new Uint8Array(20_000_000) })],
     [
       'very many files',
@@ -164,6 +172,18 @@ describe('bundles (mcpb)', () => {
     const before = listTree(home.path);
     expect(await whyRefused(record())).toContain(reason);
     expect(listTree(home.path).filter((line) => !root.endsWith(line.split(' ')[0] ?? ''))).toEqual(before);
+  });
+
+  it.each(['turnbuckle-package.json', 'turnbuckle-package.json/x'])('refuses the entry %s', async (name) => {
+    const { plan, carryOut, record, root } = await createBundleStage(
+      bundle(MANIFEST, { [name]: text('{}') }),
+    );
+    const installing = carryOut(await plan(record()), { values: { folder: '/data' } });
+    await expect(installing).rejects.toMatchObject({
+      code: 'FETCH_REFUSED',
+      message: expect.stringContaining('has an entry named turnbuckle-package.json'),
+    });
+    expect(readdirSync(root).filter((left) => !left.endsWith('.lock'))).toEqual([]);
   });
 
   it('refuses another hash, no hash, and other places', async () => {

@@ -34,6 +34,9 @@ const MAX_COMMENT = 65_535;
 const SYMBOLIC_LINK = 0o120000;
 const FILE_TYPE = 0o170000;
 const ENCRYPTED = 1;
+/** File systems hold no longer names. */
+const MAX_SEGMENT_BYTES = 255;
+const MAX_SEGMENTS = 50;
 /** How much is unpacked in one turn: at most a thousand times as much comes out. */
 const SLICE = 16 * 1_024;
 
@@ -44,17 +47,14 @@ export function listZip(data: Uint8Array, limits: ZipLimits): ZipEntry[] {
   const count = view.getUint16(end + 10, true);
   if (count > limits.maxFiles) throw broken(`has more than ${limits.maxFiles} files`);
   const entries: ZipEntry[] = [];
-  const names = new Set<string>();
+  const names = new EntryNames(limits.maxFiles);
   let at = view.getUint32(end + 16, true);
   let bytes = 0;
   for (let index = 0; index < count; index += 1) {
     if (at + 46 > end || view.getUint32(at, true) !== CENTRAL) throw broken('is damaged');
     const { entry, next } = readEntry(view, data, at);
     checkName(entry.name);
-    // Where upper and lower case are the same, the later file would replace the earlier one.
-    const key = entry.name.toLowerCase();
-    if (names.has(key)) throw broken(`has two entries named ${JSON.stringify(entry.name)}`);
-    names.add(key);
+    names.add(entry);
     bytes += entry.size;
     if (bytes > limits.maxBytes || bytes > data.length * limits.maxRatio)
       throw broken('is too large when unpacked');
@@ -97,6 +97,35 @@ function readEntry(view: DataView, data: Uint8Array, at: number): { entry: ZipEn
   return { entry, next: nameEnd + (extraLength ?? 0) + (commentLength ?? 0) };
 }
 
+/** The names so far. Where upper and lower case are the same, a later file would replace an earlier one. */
+class EntryNames {
+  readonly #files = new Set<string>();
+  readonly #directories = new Set<string>();
+  readonly #entries = new Set<string>();
+  readonly #maxDirectories: number;
+
+  constructor(maxDirectories: number) {
+    this.#maxDirectories = maxDirectories;
+  }
+
+  add({ name, isDirectory }: ZipEntry): void {
+    const key = name.toLowerCase();
+    const shown = JSON.stringify(name.slice(0, 200));
+    if (this.#entries.has(key)) throw broken(`has two entries named ${shown}`);
+    this.#entries.add(key);
+    const segments = key.replace(/\/$/, '').split('/');
+    const paths = segments.map((_, at) => segments.slice(0, at + 1).join('/'));
+    const path = paths.at(-1) ?? '';
+    const directories = isDirectory ? paths : paths.slice(0, -1);
+    if (directories.some((one) => this.#files.has(one)) || (!isDirectory && this.#directories.has(path)))
+      throw broken(`has the entry ${shown}, which is a file and a directory`);
+    if (!isDirectory) this.#files.add(path);
+    for (const one of directories) this.#directories.add(one);
+    if (this.#directories.size > this.#maxDirectories)
+      throw broken(`has more than ${this.#maxDirectories} directories`);
+  }
+}
+
 function checkName(name: string): void {
   const segments = name.replace(/\/$/, '').split('/');
   const isSafe =
@@ -105,6 +134,8 @@ function checkName(name: string): void {
     segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
   if (!isSafe)
     throw broken(`has the entry ${JSON.stringify(name.slice(0, 200))}, which is outside its directory`);
+  if (segments.length > MAX_SEGMENTS || segments.some((one) => Buffer.byteLength(one) > MAX_SEGMENT_BYTES))
+    throw broken(`has the entry ${JSON.stringify(name.slice(0, 200))}, whose name is too long`);
 }
 
 /** The content of one entry, exactly as large as announced. */
