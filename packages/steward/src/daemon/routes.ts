@@ -3,7 +3,7 @@ import { type ApiRoute, EMPTY_OBJECT, readJson, readOptionalJson, readQuery } fr
 import { TurnbuckleError } from 'turnbuckle';
 import { secretKey, type Vault } from 'turnbuckle/host';
 import * as z from 'zod/mini';
-import type { InputField } from '../install/entry-template.js';
+import { type InputField, valueFault } from '../install/entry-template.js';
 import type { PathPlace } from '../install/path-values.js';
 import type { InstallApproval } from '../queue/install-approvals.js';
 import type { StewardMode } from '../queue/settings-table.js';
@@ -178,7 +178,10 @@ function sortValues(
   if (missing !== undefined) throw fieldFault(id, `a value for "${missing.name}" is required`);
   const given = known.flatMap((field) => {
     const value = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
-    return value === undefined ? [] : [{ ...field, value }];
+    if (value === undefined) return [];
+    const fault = valueFault(field, value);
+    if (fault !== undefined) throw fieldFault(id, `the value for "${field.name}" ${fault}`);
+    return [{ ...field, value }];
   });
   return {
     plain: Object.fromEntries(given.filter((one) => !one.isSecret).map(({ name, value }) => [name, value])),

@@ -151,12 +151,25 @@ const dollarBeforeSecret = (): TurnbuckleError =>
     { hint: 'Change the value that ends in "$", or choose another server.' },
   );
 
+/** What is wrong with a value for the input, as the end of a sentence about it. */
+export function valueFault(
+  { isSecret, choices = [] }: Pick<InputField, 'isSecret' | 'choices'>,
+  value: string,
+): string | undefined {
+  if (!isSecret && choices.length > 0 && !choices.includes(value))
+    return `must be one of: ${choices.join(', ')}`;
+  // The vault limits the length of secrets.
+  if ((!isSecret && value.length > MAX_VALUE_LENGTH) || value.includes('\0'))
+    return `contains a NUL character or is longer than ${MAX_VALUE_LENGTH} characters`;
+  return undefined;
+}
+
 /** Undefined if it was left out. */
 function filledValue(
   input: InputField,
   { values = {}, secrets = [] }: InputAnswers,
 ): FilledValue | undefined {
-  const { name, isSecret, isRequired, choices } = input;
+  const { name, isSecret, isRequired } = input;
   if (isSecret)
     return isRequired || secrets.includes(name)
       ? { placeholder: `\${secret:${input.secretName}}` }
@@ -166,10 +179,8 @@ function filledValue(
     if (isRequired) throw answerFault(name, 'is required and has no value');
     return undefined;
   }
-  if (choices !== undefined && choices.length > 0 && !choices.includes(value))
-    throw answerFault(name, `must be one of: ${choices.join(', ')}`);
-  if (value.length > MAX_VALUE_LENGTH || value.includes('\0'))
-    throw answerFault(name, `contains a NUL character or is longer than ${MAX_VALUE_LENGTH} characters`);
+  const fault = valueFault(input, value);
+  if (fault !== undefined) throw answerFault(name, fault);
   return { literal: value };
 }
 
