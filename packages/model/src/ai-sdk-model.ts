@@ -17,6 +17,8 @@ export interface AiSdkModelOptions {
   readonly now?: (() => number) | undefined;
 }
 
+const OK = 200;
+
 type ModelOf = (name: string) => LanguageModel;
 
 export function createAiSdkModel(options: AiSdkModelOptions): ChatModel {
@@ -40,7 +42,8 @@ export function createAiSdkModel(options: AiSdkModelOptions): ChatModel {
       } catch (error) {
         request.signal.throwIfAborted();
         const { APICallError } = await import('ai');
-        const status = APICallError.isInstance(error) ? error.statusCode : undefined;
+        // Another error is one of reading a response.
+        const status = APICallError.isInstance(error) ? error.statusCode : OK;
         throw toModelError({ error, key, place: placeOf(settings), status, isTimeout: timeout.aborted });
       }
     },

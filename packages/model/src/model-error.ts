@@ -17,6 +17,7 @@ const HINTS: Partial<Record<ErrorCode, (key: string) => string>> = {
   CALL_TIMEOUT: (key) =>
     `Use a faster model${key === 'agent.model' ? ', or increase agent.modelTimeoutSeconds' : ''}.`,
   REQUEST_INVALID: (key) => `Check ${key}.model and ${key}.baseUrl: the model must support tools.`,
+  RESULT_INVALID: (key) => `Check that ${key}.baseUrl in your config file is the address of a model server.`,
   CONNECT_FAILED: (key) => `Check that the model server is running, and ${key}.baseUrl in your config file.`,
 };
 
@@ -24,16 +25,17 @@ export function toModelError({ error, key, place, status, isTimeout }: FailedSte
   const known = findOwn(error);
   if (known !== undefined) return known;
   const code = isTimeout ? 'CALL_TIMEOUT' : codeOf(status);
-  const what = isTimeout
-    ? 'took too long to respond'
-    : status === undefined
-      ? 'cannot be reached'
-      : `responded with HTTP status ${status}`;
+  const what = isTimeout ? 'took too long to respond' : describeStatus(status);
   return new TurnbuckleError(code, `The model server at ${place} ${what}.`, {
     hint: HINTS[code]?.(key),
     cause: error,
     data: { status },
   });
+}
+
+function describeStatus(status: number | undefined): string {
+  if (status === undefined) return 'cannot be reached';
+  return status < 300 ? 'gave a response that is not valid' : `responded with HTTP status ${status}`;
 }
 
 function codeOf(status: number | undefined): ErrorCode {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startAnthropicModel } from '@turnbuckle/testing';
 import { TurnbuckleError } from 'turnbuckle';
 import type { ModelSettings } from 'turnbuckle/host';
@@ -93,6 +95,26 @@ describe('a model with the wire of OpenAI', () => {
     await expect(modelAt(nowhere).step(request())).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
+  it.each([
+    ['no choices', '{"choices":[]}'],
+    ['no JSON', '<html>'],
+    ['very deep arguments', deepCall()],
+  ])('that answers with %s has responded', async (_what, body) => {
+    const server = createServer((asked, response) => {
+      asked.resume();
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(async () => void server.close());
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const settings = { provider: 'openai-compatible', baseUrl, model: 'm' } as const;
+    await expect(modelAt(settings).step(request())).rejects.toMatchObject({
+      code: 'RESULT_INVALID',
+      message: expect.stringMatching(/gave a response that is not valid\.$/),
+      hint: expect.stringContaining('baseUrl'),
+    });
+  });
+
   it('cannot send more than the limit', async () => {
     const { baseUrl } = await scripted(() => ({ text: 'x'.repeat(10_000) }));
     const response = await createBoundedFetch(1_000)(`${baseUrl}/chat/completions`, {
@@ -112,6 +134,17 @@ describe('a model with the wire of OpenAI', () => {
     expect((await fetch(`${baseUrl}/chat/completions`, { method: 'POST', body: '{' })).status).toBe(400);
   });
 });
+
+/** Far deeper than any value that a person would write. */
+function deepCall(): string {
+  const call = { name: 'demo_echo', arguments: `{"text":${'['.repeat(200_000)}${']'.repeat(200_000)}}` };
+  const message = {
+    role: 'assistant',
+    content: '',
+    tool_calls: [{ id: '1', type: 'function', function: call }],
+  };
+  return JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+}
 
 describe('a model with the wire of Anthropic', () => {
   it('gets messages, tools and the key, and returns text and calls', async () => {
