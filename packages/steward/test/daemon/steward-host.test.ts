@@ -3,6 +3,7 @@ import { temporaryDirectory, waitUntil } from '@turnbuckle/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { StewardHost } from '../../src/daemon/steward-host.js';
 import type { WorkSettings } from '../../src/work/services.js';
+import { makeRequest } from '../request-maker.js';
 import { TEST_STEPS } from '../workers/open-pool.js';
 import { workerPids } from './worker-processes.js';
 
@@ -23,8 +24,7 @@ it.runIf(process.platform === 'linux')('the workers of before have ended when ne
   });
   onTestFinished(() => host.close());
   // It does not end by itself: the pool has to end it, which takes a moment.
-  const params = { serverName: 'demo', changes: { behaviour: 'stuck' } };
-  await host.request({ type: 'modify_server', params });
+  await host.queue.sendRequest(makeRequest({ behaviour: 'stuck' }));
   await waitUntil(() => workerPids(home.path).length === 1);
   await waitUntil(async () => (await host.queue.listRequests())[0]?.message === 'Half of the work.');
   let most = 0;
