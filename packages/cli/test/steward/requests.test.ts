@@ -43,6 +43,22 @@ describe('requests without a daemon', () => {
     expect((await turnbuckle(['steward', 'list'], { home })).stdout).not.toContain('modify');
   });
 
+  it.each([
+    [
+      ['modify', 'later', 'changes.start=never'],
+      'params.changes.start: expected "eager" or "lazy", found "never"',
+    ],
+    [
+      ['add', 'package.type=nmp', 'package.identifier=files', 'package.version=1.0.0'],
+      'at "params.package.type": expected "npm", "pypi", "oci", "mcpb" or "remote", found "nmp"',
+    ],
+  ])('are not queued with a value that is not one of those allowed: %j', async (words, text) => {
+    const { home } = await openStewardHome();
+    const asked = await turnbuckle(['steward', 'request', ...words], { home });
+    expect(asked).toMatchObject({ code: 13, stderr: expect.stringContaining(text) });
+    expect((await turnbuckle(['steward', 'list'], { home })).stdout).not.toContain(words[0]);
+  });
+
   it('are worked on when the daemon starts', async () => {
     const stage = await openStewardHome();
     const { home } = stage;
