@@ -43,7 +43,7 @@ describe('list', () => {
     expect(stdout).toMatch(/^● {2}large +connected .*1000 tools/m);
     expect(stderr).toContain('large tools: ');
     expect(stderr).toContain('the rest of the list is ignored because the list has more than 1000 entries');
-    expect(stderr).toContain('Show what is used: turnbuckle tools large.');
+    expect(stderr).toContain('Show what is used: turnbuckle tools large\n');
     expect(await json(['list', 'large'], { home: own })).toMatchObject([
       { leftOut: [expect.stringContaining('the rest of the list is ignored')] },
     ]);

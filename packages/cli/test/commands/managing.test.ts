@@ -71,7 +71,7 @@ describe('add', () => {
     [['x', '{broken'], 13, /JSON at line 1, column 2: unexpected word/],
     [['x', '{"command": "y",\n "args": [1 2]}'], 13, /line 2, column 13: expected a comma/],
     [['x', '{"command": "y",}'], 13, /line 1, column 17: /],
-    [['x', 'localhost:9999/mcp'], 13, /looks like a URL[\s\S]*add <name> http:\/\/localhost:9999\/mcp\./],
+    [['x', 'localhost:9999/mcp'], 13, /looks like a URL[\s\S]*add <name> http:\/\/localhost:9999\/mcp\)/],
     [['x', 'http//foo/mcp'], 13, /looks like a URL[\s\S]*http:\/\/foo\/mcp[\s\S]*-- http\/\/foo\/mcp/],
     [['x', 'https:/foo.example/mcp'], 13, /looks like a URL[\s\S]*https:\/\/foo\.example\/mcp/],
     [['x', 'mcp.example.com/mcp'], 13, /looks like a URL[\s\S]*https:\/\/mcp\.example\.com\/mcp/],

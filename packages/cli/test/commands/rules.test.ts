@@ -161,7 +161,7 @@ describe('rules pins, pin and unpin', () => {
     const refused = await run('rules', 'pin', 'shifty', 'shifty');
     expect([refused.code, refused.stderr]).toEqual([15, expect.stringContaining('use --yes')]);
     expect(refused.stderr).toContain('│ Adds a note');
-    expect((await run('rules', 'pin', 'shifty', 'shifty', '--yes')).stdout).toBe('Pinned 1 tool of shifty\n');
+    expect((await run('rules', 'pin', 'shifty', 'shifty', '--yes')).stdout).toBe('Pinned 1 tool on shifty\n');
     const same = await json<{ state: string }[]>(['rules', 'pins', '--connect'], { home });
     expect(same).toMatchObject([{ server: 'shifty', tool: 'shifty', by: 'command', state: 'same' }]);
 
