@@ -18,10 +18,10 @@ describe('an answer with values that cannot be used', () => {
     const id = await stage.request('add_server', { registryName: 'io.github.acme/files' });
     const approval = String((await stage.approval(id)).id);
     const faults: ReadonlyArray<readonly [Json, string]> = [
-      [{ MODE: 'delete' }, 'has to be one of: read, write'],
+      [{ MODE: 'delete' }, 'must be one of: read, write'],
       [{ MODE: 'read', LABEL: 'x'.repeat(9_000) }, 'more than 8192 characters'],
-      [{ MODE: 'read', LABEL: 'a\0b' }, 'has a NUL character'],
-      [{ MODE: 'read', FILES_KEY: 'a\0b' }, 'has a NUL character'],
+      [{ MODE: 'read', LABEL: 'a\0b' }, 'contains a NUL character'],
+      [{ MODE: 'read', FILES_KEY: 'a\0b' }, 'contains a NUL character'],
       [{ MODE: 'read', constructor: 'x' }, 'is not one of its fields'],
       [{ LABEL: 'x' }, 'is required'],
     ];
