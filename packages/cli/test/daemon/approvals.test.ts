@@ -1,9 +1,9 @@
 import { fixture, waitUntil } from '@turnbuckle/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { formatTimestamp } from '../../src/terminal/time-format.js';
 import { createHome, finished, type Home, json, start, turnbuckle } from '../commands/turnbuckle.js';
 import { HAS_TERMINAL, NEEDS_TERMINAL, openTerminal } from '../terminal/terminal.js';
-import { daemonForTest, post } from './running-daemon.js';
+import { daemonForTest, post, type RunningDaemon, startDaemon } from './running-daemon.js';
 
 interface Asked {
   readonly id: string;
@@ -12,18 +12,27 @@ interface Asked {
   readonly expiresAt: string;
 }
 
-let home: Home;
-let agent: { readonly url: string; readonly token: string };
-beforeEach(async () => {
-  home = await createHome({ echo: fixture('echo') });
-  await home.write('.config/turnbuckle/mcp.json', {
+/** A home whose owner is asked too. */
+async function askingHome(): Promise<Home> {
+  const made = await createHome();
+  await made.write('.config/turnbuckle/mcp.json', {
     servers: { echo: fixture('echo') },
     rules: [{ action: 'ask', caller: 'host', tool: 'echo' }],
   });
+  return made;
+}
+
+let home: Home;
+let agent: { readonly url: string; readonly token: string };
+
+/** An agent that calls, and the daemon that it calls. */
+async function begin(open: typeof startDaemon): Promise<RunningDaemon> {
+  home = await askingHome();
   const made = await turnbuckle(['token', 'create', 'claude'], { home });
-  const { url } = await daemonForTest([], { home });
-  agent = { url, token: made.stdout.trim() };
-});
+  const daemon = await open([], { home });
+  agent = { url: daemon.url, token: made.stdout.trim() };
+  return daemon;
+}
 
 const call = () =>
   post(agent, '/mcp/call', { server: 'echo', tool_name: 'echo', arguments: { text: 'hello' } });
@@ -39,6 +48,13 @@ const oneWaiting = async (): Promise<Asked> => {
 };
 
 describe('approvals', () => {
+  // One for all: each test answers what it asks for, and what changes the settings has a daemon of its own.
+  let daemon: RunningDaemon;
+  beforeAll(async () => {
+    daemon = await begin(startDaemon);
+  });
+  afterAll(() => daemon.stop('SIGKILL'));
+
   it('are listed and answered', async () => {
     expect((await turnbuckle(['approvals'], { home })).stderr).toContain('No pending approvals');
     const called = call();
@@ -145,18 +161,20 @@ describe('approvals', () => {
   });
 
   it('name file and line of an invalid rule that requires approval, with and without a daemon', async () => {
-    await home.write('.config/turnbuckle/mcp.json', {
+    const own = await askingHome();
+    await daemonForTest([], { home: own });
+    await own.write('.config/turnbuckle/mcp.json', {
       servers: { echo: fixture('echo') },
       rules: [{ action: 'deny', sever: 'other' }],
     });
-    const line = (await home.read('.config/turnbuckle/mcp.json')).split('\n').indexOf('  "rules": [') + 2;
-    const place = `${home.config}:${line}`;
+    const line = (await own.read('.config/turnbuckle/mcp.json')).split('\n').indexOf('  "rules": [') + 2;
+    const place = `${own.config}:${line}`;
     const words = ['call', 'echo', 'echo', 'text=hi', '--timeout', '3'];
-    const alone = await turnbuckle([...words, '--no-daemon'], { home });
+    const alone = await turnbuckle([...words, '--no-daemon'], { home: own });
     expect(alone.code).toBe(15);
     expect(alone.stderr).toContain(`The rule that requires approval is at ${place}`);
     await waitUntil(async () => {
-      const { stderr } = await turnbuckle(words, { home });
+      const { stderr } = await turnbuckle(words, { home: own });
       return stderr.includes(`"this rule is invalid" (${place})`);
     }, 30_000);
   });
@@ -221,6 +239,10 @@ describe('approvals', () => {
 });
 
 describe.skipIf(!HAS_TERMINAL)(`on a terminal${NEEDS_TERMINAL}`, () => {
+  beforeEach(async () => {
+    await begin(daemonForTest);
+  });
+
   it('a call through the daemon asks for approval and uses the answer', async () => {
     const terminal = openTerminal(['call', 'echo', 'echo', 'text=hi'], { home });
     await terminal.see('This command wants to call echo');
