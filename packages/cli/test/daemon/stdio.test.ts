@@ -212,11 +212,9 @@ describe('serve --stdio', () => {
         [],
         async () => {
           await create('--capability', 'mcp:echo', '--expires', '1s');
-          const isOver = async () =>
-            (await json<{ name: string; expiresAt?: string }[]>(['token', 'list'], { home })).some(
-              ({ name, expiresAt }) => name === 'zed' && Date.parse(expiresAt ?? '') < Date.now(),
-            );
-          await waitUntil(isOver);
+          const tokens = await json<{ name: string; expiresAt?: string }[]>(['token', 'list'], { home });
+          const zed = tokens.find(({ name }) => name === 'zed');
+          await waitUntil(() => Date.parse(zed?.expiresAt ?? '') < Date.now());
         },
       ],
       ['never created, whatever capability it asks for', ['--capability', 'mcp:echo'], async () => {}],
