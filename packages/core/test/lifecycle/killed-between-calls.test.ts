@@ -25,7 +25,8 @@ it.skipIf(process.platform !== 'linux').each([
   const settled = record(runtime, 'call.settled');
   const rounds = 5;
   for (let round = 0; round < rounds; round += 1) {
-    const pid = runtime.serverStatus('echo').pid ?? 0;
+    const { pid = 0 } = runtime.serverStatus('echo');
+    expect(pid).toBeGreaterThan(1);
     process.kill(pid, 'SIGKILL');
     waitForExitSync(pid);
     if (pauseMs > 0) await delay(pauseMs);
