@@ -1,7 +1,7 @@
 /** The routes of the agent. They need full access: the agent acts with its own capabilities, not with those of a token. */
 import { type ApiRoute, EMPTY_OBJECT, readJson, readOptionalJson, readQuery } from '@turnbuckle/gateway';
 import { TurnbuckleError } from 'turnbuckle';
-import { inSlices, type Steps } from 'turnbuckle/host';
+import { Cancellation, inSlices, offAbort, onAbort, type Steps } from 'turnbuckle/host';
 import { fromThousandths, rangeOf, toThousandths } from 'turnbuckle/light';
 import * as z from 'zod/mini';
 import type { AgentStore } from '../conversations/agent-store.js';
@@ -154,12 +154,15 @@ const stream =
     const { response, streamSignal, closing, request } = context;
     const last = request.headers['last-event-id'];
     const start = after ?? (typeof last === 'string' && /^\d{1,12}$/.test(last) ? last : '0');
-    const ended = new AbortController();
-    for (const signal of [streamSignal, closing, ending]) {
-      if (signal.aborted) ended.abort();
-      signal.addEventListener('abort', () => ended.abort());
+    const ended = new Cancellation();
+    const leave = (): void => ended.cancel();
+    const signals = [streamSignal, closing, ending];
+    for (const signal of signals) onAbort(signal, leave);
+    try {
+      await streamReplies({ response, conversation, after: Number(start), store, feed, signal: ended });
+    } finally {
+      for (const signal of signals) offAbort(signal, leave);
     }
-    await streamReplies({ response, conversation, after: Number(start), store, feed, signal: ended.signal });
   };
 
 const end =
