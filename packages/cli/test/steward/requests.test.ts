@@ -225,19 +225,21 @@ describe('a request that asks twice', () => {
     await stage.daemon();
     const child = start(['steward', 'request', 'add', 'io.github.acme/plain', '--wait'], { home });
     const ended = finished(child);
+    let told = '';
+    child.stderr?.on('data', (part: Buffer) => (told += part.toString()));
     const ids: string[] = [];
     await waitUntil(async () => {
       const pending = await json<{ id: string }[]>(['steward', 'approvals'], { home });
       for (const { id } of pending) {
         ids.push(id);
+        // It looks for approvals now and then.
+        await waitUntil(() => told.includes(`turnbuckle steward approve ${id.slice(0, 8)}`));
         await turnbuckle(['steward', 'approve', id], { home });
       }
       return (await listed(stage))[0]?.state === 'completed';
     }, 60_000);
-    const { code, stderr } = await ended;
-    expect(code).toBe(0);
+    expect((await ended).code).toBe(0);
     expect(ids).toHaveLength(2);
-    for (const id of ids) expect(stderr).toContain(`turnbuckle steward approve ${id.slice(0, 8)}`);
   });
 });
 
