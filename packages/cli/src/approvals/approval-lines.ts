@@ -104,7 +104,7 @@ export function truncationLines({ isCut = false, notShown }: ApprovalRequest, wi
     ...(characters > 0 ? [`${characters} characters`] : []),
     ...(members > 0 ? [`${members} ${members === 1 ? 'value' : 'values'}`] : []),
   ];
-  return fact('not shown', `${parts.join(' and ')}; this call can only be allowed once`, width);
+  return fact('not shown', `${parts.join(' and ')}; the only way to allow this call is once`, width);
 }
 
 const withBar = (text: string, width: number): string[] =>

@@ -157,7 +157,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     },
     examples: [
       { line: 'turnbuckle setup', what: 'list the agents on this machine' },
-      { line: 'turnbuckle setup cursor', what: 'connect by URL, with a token only for this client' },
+      { line: 'turnbuckle setup cursor', what: 'connect by URL, with a separate token for this client' },
       { line: 'turnbuckle setup zed --stdio', what: 'let the client start a command instead' },
       { line: 'turnbuckle setup cursor --undo', what: 'revert the setup' },
     ],

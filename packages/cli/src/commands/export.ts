@@ -87,7 +87,7 @@ async function confirmAndWrite(
     return output.note('Nothing was written.');
   if ((await readCurrentText(file)) !== before)
     throw new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
-      hint: 'Run the command again to see the current difference.',
+      hint: 'Run the command again to see the current diff.',
     });
   const made = makeDirectory(dirname(file), 0o777);
   // It may hold tokens; one that is there keeps the rights it has.

@@ -26,7 +26,7 @@ export async function run(context: CommandContext): Promise<void> {
   const [best] = candidates;
   if (best === undefined) {
     const count = sources.reduce((sum, { records }) => sum + records, 0);
-    return output.note(`No matching servers (${count} searched). Describe the purpose in other words.`);
+    return output.note(`No matching servers (${count} searched). Describe what you need in other words.`);
   }
   showCandidates(candidates, output);
   output.note(output.color.dim(`Add the best match: turnbuckle add ${shellQuote(best.name)}`));

@@ -78,7 +78,7 @@ async function connect(context: CommandContext, client: Client): Promise<void> {
     return output.note('Nothing was written.');
   if ((await readCurrentText(file)) !== target.before)
     throw new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
-      hint: 'Run the command again to see the current difference.',
+      hint: 'Run the command again to see the current diff.',
     });
   // Before the token that works is replaced.
   const made = await checkWritable(file);

@@ -225,5 +225,5 @@ function isSame(one: Rule | undefined, other: Rule): boolean {
 
 const changedMeanwhile = (file: string): TurnbuckleError =>
   new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
-    hint: 'Run the command again to see the current difference.',
+    hint: 'Run the command again to see the current diff.',
   });

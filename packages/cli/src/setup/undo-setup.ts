@@ -68,7 +68,7 @@ async function removeFromFile(
   if (!(await confirmChange(context, change, [entry]))) return false;
   if ((await readCurrentText(file)) !== before)
     throw new TurnbuckleError('CONFIG_INVALID', `${file} changed in the meantime and was not overwritten.`, {
-      hint: 'Run the command again to see the current difference.',
+      hint: 'Run the command again to see the current diff.',
     });
   // In place: a link stays a link, and the rights stay.
   await writeFile(file, after);

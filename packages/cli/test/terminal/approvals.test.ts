@@ -66,7 +66,7 @@ describe.skipIf(!HAS_TERMINAL)(`a call that needs approval${NEEDS_TERMINAL}`, ()
   it('can only be allowed once when it is too long to show, and says how much is not shown', async () => {
     const terminal = call(`text=${'lorem ipsum '.repeat(3_500)}`, 'last=visible');
     await terminal.see('not shown  ');
-    await terminal.see('this call can only be allowed once');
+    await terminal.see('the only way to allow this call is once');
     await terminal.see('y once · n no (default)');
     terminal.press('s');
     terminal.press('a');

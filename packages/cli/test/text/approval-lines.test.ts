@@ -38,7 +38,7 @@ describe('an approval prompt', () => {
     expect(alsoSentLines(REQUEST, 60)).toEqual([]);
     const cut = { ...REQUEST, isCut: true, notShown: { characters: 2_492, members: 1 } };
     expect(truncationLines(cut, 100)).toEqual([
-      '  not shown    2492 characters and 1 value; this call can only be allowed once',
+      '  not shown    2492 characters and 1 value; the only way to allow this call is once',
     ]);
     const along = { ...REQUEST, alsoSent: { requestState: 'a\nb' } };
     expect(alsoSentLines(along, 60)).toEqual(['  │ requestState: 2 lines', '  │   ┊ a', '  │   ┊ b']);

@@ -56,7 +56,7 @@ function checkPeer({ url, scope }: Target, socket: Socket): void {
   throw fetchRefused({
     url,
     reason: 'address',
-    because: `the connection reached an address that is not allowed (${found})`,
+    because: `the connection was made to a disallowed address (${found})`,
   });
 }
 

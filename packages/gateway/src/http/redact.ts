@@ -80,7 +80,7 @@ export const toErrorData = (error: unknown): Record<string, unknown> | undefined
 };
 
 /** Replaces the details of a server's error, which may quote its command, its URL or the output of its process. */
-export const HIDDEN_ERROR_MESSAGE = 'Server unavailable. The owner of the daemon can see the details.';
+export const HIDDEN_ERROR_MESSAGE = 'Server unavailable. For details, ask the owner of the daemon.';
 
 /** The error of a server, in full only for readers that may manage it. */
 export function errorDataFor(

@@ -39,7 +39,7 @@ export class RunningParts {
       try {
         listener();
       } catch (error) {
-        this.#surroundings.report(internalError(error, 'while the configuration was applied'));
+        this.#surroundings.report(internalError(error, 'while the configuration was being applied'));
       }
     }
   }

@@ -64,7 +64,11 @@ function configuredTarget(
 }
 
 function readTarget(reader: EnvironmentReader, signal: Signal, isDisabled: boolean): OtlpTarget | undefined {
-  const exporter = reader.word(`OTEL_${signal}_EXPORTER`, ['otlp', 'none'], 'This signal is not exported.');
+  const exporter = reader.word(
+    `OTEL_${signal}_EXPORTER`,
+    ['otlp', 'none'],
+    'This signal (traces or metrics) is not exported.',
+  );
   const ownEndpoint = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`;
   const isWanted =
     reader.has(`OTEL_${signal}_EXPORTER`) ||

@@ -71,7 +71,7 @@ it('hides how servers are started from tokens that may only read or call', async
     transport: 'stdio',
     error: {
       code: 'COMMAND_NOT_FOUND',
-      message: 'Server unavailable. The owner of the daemon can see the details.',
+      message: 'Server unavailable. For details, ask the owner of the daemon.',
     },
   });
   expect(Object.keys(body)).not.toContain('config');

@@ -51,7 +51,7 @@ function showRights(
   return [
     `sandbox: on, ${network ? 'with' : 'without'} network access`,
     `may read: ${sandboxRead.map(quote).join(' ')}, and the programs and libraries of this machine`,
-    'may write: a home directory of its own, not yours',
+    'may write: its own home directory, not yours',
     ...(plain.length === 0
       ? []
       : [

@@ -70,7 +70,7 @@ export function guardSchema(root: Readonly<Record<string, unknown>>): GuardedSch
       return { fault: `the reference "${reference.slice(0, 100)}" points outside the schema` };
   }
   if (references.size > 0 && hasInfiniteReference(schema, (reference) => resolve(schema, reference)))
-    return { fault: 'the schema refers to itself endlessly' };
+    return { fault: 'the schema has an infinitely recursive reference' };
   const { cost, growth } = references.size === 0 ? { cost: 0, growth: 0 } : countCost(schema);
   if (cost > MAX_COST) return { fault: `the references in the schema expand to more than ${MAX_COST} nodes` };
   const follow = (reference: string): unknown => resolve(schema, reference);

@@ -113,7 +113,7 @@ export class StdioTransport implements Transport {
     } catch (cause) {
       throw new TurnbuckleError(
         'CONNECT_FAILED',
-        `Cannot start server "${server}" because its working directory or program does not respond. The drive may not be available.`,
+        `Cannot start server "${server}" because reading its working directory or program file timed out. Check that the drive they are on is available.`,
         { server, cause, hint: `Check that ${cwd} and "${command}" are accessible.` },
       );
     }

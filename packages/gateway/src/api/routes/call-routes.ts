@@ -30,7 +30,7 @@ const CALLS_QUERY = z.strictObject({
   run: z.optional(z.string()),
   /** Alias of `run` for one release. */
   conversation: z.optional(z.string()).register(z.globalRegistry, {
-    description: 'Former name of the parameter run. Use run instead.',
+    description: 'Deprecated alias of "run". Use "run" instead.',
     deprecated: true,
   }),
   outcome: z.optional(z.enum(CALL_COLUMNS.outcome.values)),

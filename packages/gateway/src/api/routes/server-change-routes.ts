@@ -66,7 +66,7 @@ const patchRoute = (view: ServerLookup, edits: ServerEdits): ApiRoute => ({
   method: 'PATCH',
   path: '/api/servers/:name',
   access: 'admin',
-  summary: "Change a server's keys in your configuration; null removes a key",
+  summary: "Change a server's settings in your configuration; null removes a setting",
   body: ANY_OBJECT,
   response: CHANGED,
   handle: async (context) => {

@@ -29,7 +29,7 @@ export function createServerRoutes(configured: ConfiguredRuntime): readonly ApiR
       method: 'GET',
       path: '/api/servers/:name',
       access: 'read',
-      summary: 'Get one server with all details',
+      summary: 'Get the full details of one server',
       response: SERVER,
       handle: (context) => view.describe(view.nameOf(context), context),
     },

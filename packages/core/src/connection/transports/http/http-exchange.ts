@@ -257,7 +257,7 @@ export class HttpExchange {
   #endStream(): void {
     if (this.#isEnded) return;
     this.#timer = setTimeout(
-      () => this.#controller?.abort(new Error('The request did not end after its response')),
+      () => this.#controller?.abort(new Error('The connection stayed open after the response was complete')),
       STREAM_END_MS,
     ).unref();
   }
