@@ -44,7 +44,7 @@ export type { ModelSettings } from '../config/schema/model-schema.js';
 export type { PlacedRule } from '../config/schema/rule-schema.js';
 export { toSandboxPolicy } from '../config/schema/sandbox-schema.js';
 export type { ServersInput } from '../config/schema/schema.js';
-export type { StewardSettings } from '../config/schema/steward-schema.js';
+export { ALLOW_RULE_SCHEMA, type StewardSettings } from '../config/schema/steward-schema.js';
 export { dangersOf } from '../config/trust/dangers.js';
 export type { TrustStore } from '../config/trust/trust.js';
 export { childEnvironment } from '../connection/processes/child-environment.js';

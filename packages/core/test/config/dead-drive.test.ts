@@ -35,9 +35,9 @@ it('a dead drive stops no server of another, no reload and no edit', { timeout: 
   if (!(await canMount(drive))) return context.skip('no such drive can be mounted here');
   const { outcomes, longestMs } = JSON.parse(await onDeadDrive(drive, process.execPath, SCRIPT, drive, home));
   expect(outcomes).toEqual({
-    cwd: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
-    command: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
-    path: expect.stringMatching(/^CONNECT_FAILED .*The drive may not be available/),
+    cwd: expect.stringMatching(/^CONNECT_FAILED .*timed out\. Check that the drive/),
+    command: expect.stringMatching(/^CONNECT_FAILED .*timed out\. Check that the drive/),
+    path: expect.stringMatching(/^CONNECT_FAILED .*timed out\. Check that the drive/),
     load: expect.stringMatching(/^CONFIG_INVALID .*may not be available/),
     follow: 'done',
     edit: expect.stringMatching(/^CONFIG_INVALID .*ETIMEDOUT/),

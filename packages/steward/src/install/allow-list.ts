@@ -1,39 +1,15 @@
 /** Which packages may be installed at all: rules of the user. Without a rule that matches, nothing is. Pure. */
-import { compileGlob, escapeGlob, escapeHidden } from 'turnbuckle/host';
+import { ALLOW_RULE_SCHEMA, compileGlob, escapeGlob, escapeHidden } from 'turnbuckle/host';
 import * as z from 'zod/mini';
 import { type InstallRefusal, refuse } from './refusal.js';
 
-export const INSTALL_KINDS = ['npm', 'pypi', 'oci', 'mcpb', 'nuget', 'remote'] as const;
-
-export type InstallKind = (typeof INSTALL_KINDS)[number];
-
-const pattern = z
-  .string()
-  .check(
-    z.minLength(1),
-    z.maxLength(4_096),
-    z.regex(/^(?!.*\*\*)[^\p{Cc}]*$/u, 'expected a pattern for each segment, without **'),
-  );
-
-const rule = z
-  .strictObject({
-    type: z.optional(z.enum(INSTALL_KINDS)),
-    /** Of npm packages: `@acme`. */
-    scope: z.optional(
-      z.string().check(z.regex(/^@[a-z0-9][a-z0-9._~-]*$/, 'expected a scope such as @acme')),
-    ),
-    /** The name or address of the package; `*` and `?` match within a segment. */
-    name: z.optional(pattern),
-    /** Of the registry record, such as `io.github.acme`; only if the registry has verified the namespace. */
-    namespace: z.optional(pattern),
-  })
-  .check(z.refine((one) => Object.keys(one).length > 0, 'expected type, scope, name or namespace'));
+export type InstallKind = 'npm' | 'pypi' | 'oci' | 'mcpb' | 'nuget' | 'remote';
 
 const httpsOrigin = z.url({ protocol: /^https?$/ });
 
 /** The settings of installing. */
 export const INSTALL_SETTINGS_SCHEMA = z.strictObject({
-  allow: z._default(z.array(rule).check(z.maxLength(1_000)), []),
+  allow: z._default(z.array(ALLOW_RULE_SCHEMA), []),
   /** Younger versions of packages and their dependencies are not installed. */
   minAgeDays: z._default(z.number().check(z.gte(0), z.lte(3_650)), 7),
   registries: z.optional(
@@ -47,7 +23,7 @@ export const INSTALL_SETTINGS_SCHEMA = z.strictObject({
 });
 
 export type InstallSettings = z.output<typeof INSTALL_SETTINGS_SCHEMA>;
-export type AllowRule = z.output<typeof rule>;
+export type AllowRule = z.output<typeof ALLOW_RULE_SCHEMA>;
 
 /** What is about to be installed. */
 export interface AllowSubject {

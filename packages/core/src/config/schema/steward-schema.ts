@@ -10,17 +10,28 @@ const registry = z.union([z.strictObject({ url: text(2_048) }), z.strictObject({
   error: 'expected { "url": … } or { "file": … }',
 });
 
-/** A package must match all keys of one rule. */
-const allowRule = z.strictObject({
-  /** npm, pypi, oci, mcpb or remote; absent: any. */
-  type: z.optional(z.enum(['npm', 'pypi', 'oci', 'mcpb', 'remote'])),
-  /** The scope of an npm package: `@modelcontextprotocol`. */
-  scope: z.optional(text(214)),
-  /** The name of a package, or an address; `*` matches within one segment. */
-  name: z.optional(text(4_096)),
-  /** The part of a registry name before the slash: `io.github.someone`. */
-  namespace: z.optional(text(200)),
-});
+/** For one segment of a name or address; `*` and `?` match within it. */
+const pattern = (most: number) =>
+  text(most).check(
+    z.refine(
+      (glob) => !glob.includes('**') && !/\p{Cc}/u.test(glob),
+      'expected a pattern for each segment, without **',
+    ),
+  );
+
+/** Allows packages that match all of its keys. */
+export const ALLOW_RULE_SCHEMA = z
+  .strictObject({
+    /** npm, pypi, oci, mcpb or remote; absent: any. */
+    type: z.optional(z.enum(['npm', 'pypi', 'oci', 'mcpb', 'remote'])),
+    /** The scope of an npm package: `@modelcontextprotocol`. */
+    scope: z.optional(text(214).check(z.regex(/^@[a-z0-9][a-z0-9._~-]*$/, 'expected a scope such as @acme'))),
+    /** The name of a package, or an address; `*` matches within one segment. */
+    name: z.optional(pattern(4_096)),
+    /** The part of a registry name before the slash: `io.github.someone`. Only if the registry has verified it. */
+    namespace: z.optional(pattern(200)),
+  })
+  .check(z.refine((rule) => Object.keys(rule).length > 0, 'expected type, scope, name or namespace'));
 
 export const STEWARD_SCHEMA = z.strictObject({
   /** How many requests are worked on at a time (2). */
@@ -28,7 +39,7 @@ export const STEWARD_SCHEMA = z.strictObject({
   /** Where servers are searched; absent: the official MCP registry. */
   registries: z.optional(list(registry, 20)),
   /** What may be installed; absent: nothing. */
-  allow: z.optional(list(allowRule, 500)),
+  allow: z.optional(list(ALLOW_RULE_SCHEMA, 500)),
   /** Younger versions of packages and their dependencies are not installed (7 days). */
   minAgeDays: z.optional(integer(0, 3_650)),
   /** The npm registry; absent: the one that npm is configured with. */
