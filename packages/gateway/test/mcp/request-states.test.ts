@@ -202,7 +202,8 @@ describe.each(TABLE)('over $way, view "$view", a $kind', ({ way, view, item: { m
     const task = { server: 'first', tool: 'x', id: OWN };
     const wrong = [
       OWN.slice('turnbuckle:'.length),
-      `${String(requestState).slice(0, -2)}AA`,
+      // The last character may have bits that do not count.
+      String(requestState).replace(/.(?=..$)/, (one) => (one === 'A' ? 'B' : 'A')),
       new TaskIds(makeTaskKey()).seal(task, EVERYTHING.id),
       others.result?.requestState,
       '',
