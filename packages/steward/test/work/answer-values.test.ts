@@ -19,7 +19,7 @@ describe('an answer with values that cannot be used', () => {
     const approval = String((await stage.approval(id)).id);
     const faults: ReadonlyArray<readonly [Json, string]> = [
       [{ MODE: 'delete' }, 'must be one of: read, write'],
-      [{ MODE: 'read', LABEL: 'x'.repeat(9_000) }, 'more than 8192 characters'],
+      [{ MODE: 'read', LABEL: 'x'.repeat(9_000) }, 'longer than 8192 characters'],
       [{ MODE: 'read', LABEL: 'a\0b' }, 'contains a NUL character'],
       [{ MODE: 'read', FILES_KEY: 'a\0b' }, 'contains a NUL character'],
       [{ MODE: 'read', constructor: 'x' }, 'is not one of its fields'],
