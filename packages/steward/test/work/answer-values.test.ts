@@ -22,7 +22,7 @@ describe('an answer with values that cannot be used', () => {
       [{ MODE: 'read', LABEL: 'x'.repeat(9_000) }, 'longer than 8192 characters'],
       [{ MODE: 'read', LABEL: 'a\0b' }, 'contains a NUL character'],
       [{ MODE: 'read', FILES_KEY: 'a\0b' }, 'contains a NUL character'],
-      [{ MODE: 'read', constructor: 'x' }, 'is not one of its fields'],
+      [{ MODE: 'read', constructor: 'x' }, 'is not a field of this approval'],
       [{ LABEL: 'x' }, 'is required'],
     ];
     for (const [values, text] of faults) {
