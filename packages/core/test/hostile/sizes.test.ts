@@ -1,5 +1,7 @@
-import { fixture, startFixture } from '@turnbuckle/testing';
+import { fixture, startFixture, waitUntil } from '@turnbuckle/testing';
 import { describe, expect, it } from 'vitest';
+import { record } from '../lifecycle/open-runtime.js';
+import { createOwnRuntime } from './own-runtime.js';
 import { expectCalm, strainOf } from './strain.js';
 import { say, withRuntime } from './with-runtime.js';
 
@@ -27,7 +29,12 @@ describe('messages that are too large', () => {
   it.each(['http', 'sse', 'websocket'] as const)('fail with the same code over %s', async (transport) => {
     const running = await startFixture('oversized', { transport });
     const servers = { big: { type: transport, url: running.url, reconnect: { initialMs: 50 } } };
-    await withRuntime({ servers }, async (runtime) => {
+    const runtime = await createOwnRuntime({ servers });
+    const reads = record(runtime, 'catalog.read');
+    try {
+      await runtime.connectAll();
+      // Listed once more when it can report changes: nothing else waits for a response then.
+      await waitUntil(() => reads.length === 2);
       const large = runtime.callTool('big', 'answer', { size: 20 * MB });
       await expect(large).rejects.toMatchObject({
         code: 'RESPONSE_TOO_LARGE',
@@ -35,7 +42,10 @@ describe('messages that are too large', () => {
         tool: 'answer',
       });
       expect(await say(runtime, 'big', 'after')).toBe('after');
-    }).finally(() => running.stop());
+    } finally {
+      await runtime.close();
+      await running.stop();
+    }
   });
 
   it('do not affect other calls in the SDK lane either', async () => {

@@ -20,7 +20,7 @@ export interface HostilePackage {
 }
 
 /** Such a package is no part of the record that is read. */
-const NONE = 'has no package and no remote';
+const NONE = 'has no package or remote';
 
 /** Refused before anybody is asked. */
 export const REFUSED: readonly HostilePackage[] = [

@@ -60,7 +60,7 @@ describe('the question about an installation', () => {
     const text = details.join('\n');
     expect(text).toContain('sandbox: on, with network access');
     expect(text).toContain(`may read: ${stage?.packageRoot}/server-files-1.2.3-`);
-    expect(text).toContain('may write: a home directory of its own');
+    expect(text).toContain('may write: its own home directory');
     expect(text).toContain(
       'may write: if you fill in the path of a directory, that directory; of a file, all of its directory (FILES_ROOT)',
     );
