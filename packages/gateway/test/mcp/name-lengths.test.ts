@@ -9,6 +9,10 @@ import { EVERYTHING, openStand, type Stand } from './stand.js';
 
 /** Expensive to search for secrets. */
 const LONG = 'pw=b '.repeat(600_000);
+/** Members that an engine keeps in no order: each copy of them takes long. */
+const WIDE = Object.fromEntries(
+  Array.from({ length: 60_000 }, (_, at) => [String((at * 2_654_435_761) % 4_294_967_296), 1]),
+);
 const REQUESTS: ReadonlyArray<readonly [string, (name: string) => Record<string, unknown>]> = [
   ['tools/call', (name) => ({ name })],
   ['resources/read', (uri) => ({ uri })],
@@ -71,7 +75,13 @@ async function overStdio(message: object): Promise<{ readonly body: object }> {
 
 const WAYS: Readonly<Record<string, (method: string, params: Record<string, unknown>) => Promise<object>>> = {
   modern: (method, params) =>
-    ask(() => modern(stand, { method, params }, { headers: { 'mcp-name': 'x', 'mcp-method': 'x' } })),
+    ask(() =>
+      modern(
+        stand,
+        { method, params },
+        { headers: { 'mcp-name': 'x', 'mcp-method': 'x' }, meta: Object(params._meta) },
+      ),
+    ),
   legacy: (method, params) =>
     ask(() =>
       send(stand, { jsonrpc: '2.0', id: 1, method, params }, { headers: { 'mcp-session-id': session } }),
@@ -87,6 +97,16 @@ describe.each(Object.entries(WAYS))('over %s', (_way, send) => {
     const text = JSON.stringify(answer);
     expect(text).toContain('is longer than 8192 characters');
     expect(text.length).toBeLessThan(1_000);
+    expect(up.noted.length).toBe(before);
+  });
+
+  it.each([
+    ['params._meta', { name: 'up_look', arguments: {}, _meta: WIDE }],
+    ['params', { name: 'up_look', arguments: {}, ...WIDE }],
+  ])('%s with very many members is refused', async (where, params) => {
+    const before = up.noted.length;
+    const message = expect.stringContaining(`${where} has too many members (`);
+    expect(await send('tools/call', params)).toMatchObject({ id: 1, error: { code: -32602, message } });
     expect(up.noted.length).toBe(before);
   });
 

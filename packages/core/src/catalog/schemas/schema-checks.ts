@@ -5,6 +5,7 @@
 
 import { retryableOnce } from '../../async/retryable-once.js';
 import { isRecord } from '../../json/is-record.js';
+import { wideMemberCount } from '../../json/wide-objects.js';
 import { hasMorePartsThan } from '../../json/write-large.js';
 import type { CatalogTool } from '../tool.js';
 import { workLimit } from './check-work.js';
@@ -132,9 +133,9 @@ function detail(keyword: string, params: object): string {
     : '';
 }
 
-/** The object without optional properties that are null. */
+/** The object without optional properties that are null; one with very many members as it is: copying takes long. */
 function withoutNulls(value: unknown, required: unknown): unknown {
-  if (!isRecord(value)) return value;
+  if (!isRecord(value) || wideMemberCount(value) !== undefined) return value;
   const needed = Array.isArray(required) ? required : [];
   const kept = Object.entries(value).filter(([key, part]) => part !== null || needed.includes(key));
   return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
