@@ -167,7 +167,7 @@ export class CallAuthorizer {
     const agent = agentOf(call.caller);
     // Flows are tracked for agents only, not for the host.
     if (granted && agent !== undefined) policy.recordFlow(agent, subject);
-    if (granted) call.onGranted?.(definition);
+    if (granted) call.observer?.onGranted(definition);
     return {
       decision,
       granted,

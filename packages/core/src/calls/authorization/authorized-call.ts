@@ -3,11 +3,12 @@
  */
 import type { CatalogTool } from '../../catalog/tool.js';
 import { type TurnbuckleError, toTurnbuckleError } from '../../errors.js';
+import type { GivenApproval } from '../../events.js';
 import { callDenied, subscriptionNeedsApproval } from '../call-errors.js';
 import type { Invocation } from '../invocation.js';
 import type { Authorization } from './authorization.js';
 import type { CallAuthorizer } from './authorize.js';
-import type { GuardedCall } from './guarded-call.js';
+import type { AuthorizationObserver, GuardedCall } from './guarded-call.js';
 
 export interface AuthorizedCallParts {
   readonly authorizer: CallAuthorizer;
@@ -20,20 +21,24 @@ export interface AuthorizedCallParts {
   readonly isSubscription?: boolean | undefined;
 }
 
-export class AuthorizedCall {
+export class AuthorizedCall implements AuthorizationObserver {
   readonly #parts: AuthorizedCallParts;
   #authorization: Authorization;
 
   constructor(parts: AuthorizedCallParts) {
-    const { authorizer, call } = parts;
-    const onGranted: GuardedCall['onGranted'] = (definition) => {
-      call.energy ??= authorizer.reserveEnergy(parts.guarded, definition);
-    };
-    const onAnswered: GuardedCall['onAnswered'] = ({ answer, by }) => {
-      call.approval = { answer, by };
-    };
-    this.#parts = { ...parts, guarded: { ...parts.guarded, onGranted, onAnswered } };
-    this.#authorization = this.#record(authorizer.authorize(this.#parts.guarded));
+    const { authorizer, guarded } = parts;
+    this.#parts = parts;
+    guarded.observer = this;
+    this.#authorization = this.#record(authorizer.authorize(guarded));
+  }
+
+  onGranted(definition: CatalogTool | undefined): void {
+    const { authorizer, call, guarded } = this.#parts;
+    call.energy ??= authorizer.reserveEnergy(guarded, definition);
+  }
+
+  onAnswered({ answer, by }: GivenApproval): void {
+    this.#parts.call.approval = { answer, by };
   }
 
   /** The definition that the decision is about. */

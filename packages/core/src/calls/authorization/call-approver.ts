@@ -20,7 +20,7 @@ import { describeExtras, hasMeaningfulMeta, requestSignature } from '../request-
 import type { Authorization, FindCurrentDefinition } from './authorization.js';
 import type { AuthorizationSettings } from './authorization-settings.js';
 import { itemOf } from './effective-policy.js';
-import type { GuardedCall } from './guarded-call.js';
+import type { AuthorizationObserver, GuardedCall } from './guarded-call.js';
 import type { Permit } from './permit.js';
 
 export interface CallApproverOptions {
@@ -93,7 +93,8 @@ export class CallApprover {
       loadFull: () => this.#redactFullCall(call),
     };
     const maxWaitMs = this.#maxWaitFor(call);
-    const { onApproval: onAsked, onAnswered } = call;
+    const { onApproval: onAsked, observer } = call;
+    const onAnswered: AuthorizationObserver['onAnswered'] = (given) => observer?.onAnswered(given);
     const answer = await approvals.ask(question, call.signal, { maxWaitMs, onAsked, onAnswered });
     this.#assertUnchanged(call, decided);
     call.onPermit?.(permit);

@@ -7,6 +7,14 @@ import type { Caller } from '../../policy/capabilities.js';
 import type { CallOptions, RequestExtras } from '../call-request.js';
 import type { Permit } from './permit.js';
 
+/** What happens to a call during its authorization. */
+export interface AuthorizationObserver {
+  /** In the same turn as a decision that grants the call: no other call can use the same rest of a budget. */
+  onGranted(definition: CatalogTool | undefined): void;
+  /** The approval request was answered. */
+  onAnswered(given: GivenApproval): void;
+}
+
 /** The resolved call. */
 export interface GuardedCall {
   readonly requestId: string;
@@ -34,10 +42,8 @@ export interface GuardedCall {
   readonly approvalWaitMs?: number | undefined;
   /** Called with the approval request. */
   readonly onApproval?: ((asked: ApprovalRequestData) => void) | undefined;
-  /** Called with the answer to the approval request. */
-  readonly onAnswered?: ((given: GivenApproval) => void) | undefined;
-  /** Called in the same turn as a decision that grants the call: no other call can use the same rest of a budget. */
-  readonly onGranted?: ((definition: CatalogTool | undefined) => void) | undefined;
+  /** Set when its authorization begins. */
+  observer: AuthorizationObserver | undefined;
 }
 
 type CallDetails = 'method' | 'definition' | 'arguments' | 'exactArguments' | 'extras' | 'permit';
@@ -65,5 +71,6 @@ export function guardedCall(
     onApproval: request.onApproval,
     permit: what.permit,
     onPermit: request.onPermit,
+    observer: undefined,
   };
 }
