@@ -21,6 +21,9 @@ const PATH_COST_FACTOR = 8;
 export class DecisionBudget {
   #left = MAX_DECISION_CHARACTERS;
   #meanings: Map<string, PossibleMeanings> | undefined;
+  #lastValue: object | undefined;
+  #lastKey: string | undefined;
+  #lastSpellings: readonly string[] | undefined;
   #spellings: Map<object, ReadonlyMap<string, readonly string[]> | undefined> | undefined;
 
   /** The work done so far. */
@@ -47,6 +50,16 @@ export class DecisionBudget {
 
   /** The other keys of the object that a server may take for this one; undefined if that cannot be determined. */
   otherSpellings(value: Readonly<Record<string, unknown>>, key: string): readonly string[] | undefined {
+    // Most rules look at the same argument.
+    if (this.#lastValue !== value || this.#lastKey !== key) {
+      this.#lastSpellings = this.#findSpellings(value, key);
+      this.#lastValue = value;
+      this.#lastKey = key;
+    }
+    return this.#lastSpellings;
+  }
+
+  #findSpellings(value: Readonly<Record<string, unknown>>, key: string): readonly string[] | undefined {
     if (hasOnlyKey(value, key)) return NO_KEYS;
     this.#spellings ??= new Map();
     if (!this.#spellings.has(value)) this.#spellings.set(value, this.#keysByFold(value));
