@@ -33,4 +33,4 @@ for (let round = 0; round < Number(rounds); round += 1) {
   if (runtime.serverStatus('echo').pid !== pid) restarts += 1;
 }
 await runtime.close();
-console.log(JSON.stringify({ outcomes, restarts }));
+process.stdout.write(JSON.stringify({ outcomes, restarts }));
