@@ -12,7 +12,6 @@ const daemon = await startDaemon({
   port: 0,
   parts: [createStewardPart({ cwd: place.cwd })],
 });
-process.stdout.write(`${JSON.stringify({ url: daemon.url, token: daemon.token })}\n`);
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 process.on('SIGUSR2', () => {
@@ -20,5 +19,7 @@ process.on('SIGUSR2', () => {
   process.stdout.write(`${JSON.stringify({ p99: delay.percentile(99) / 1e6 - 5 })}\n`);
   delay.reset();
 });
+// The first signal may come at once.
+process.stdout.write(`${JSON.stringify({ url: daemon.url, token: daemon.token })}\n`);
 // Its parent may have died without stopping it.
 process.stdin.on('end', () => process.exit(0)).resume();
