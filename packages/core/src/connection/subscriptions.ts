@@ -37,7 +37,7 @@ export class Subscriptions {
   #nextOpening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** No stream was open for a while; at first since the lists were read. */
+  /** No stream was open for some time, at first since the lists were read. */
   #hasMissed = true;
   /** The resources that were subscribed to when the stream ended. */
   #missedUris: readonly string[] = [];

@@ -8,7 +8,7 @@ const OTHER_DIGIT = /(?![0-9])\p{Nd}/u;
 const UNUSUAL = /_|(?![0-9])\p{Nd}/u;
 const INFINITE = /^([-+]?)inf(?:inity)?$/i;
 
-/** As JavaScript writes it; `any` if it may be any number; undefined if it is none. */
+/** As JavaScript writes it; `any` if it may be any number; undefined if the text is not a number. */
 export function possibleNumber(text: string): string | 'any' | undefined {
   if (text.length > MAX_LENGTH)
     return UNUSUAL.test(text) && NUMBER_LIKE.test(trimBlanks(text)) ? 'any' : undefined;

@@ -59,11 +59,7 @@ describe('a problem is found:', () => {
       withProperty({ enum: ['a'], default: 'b' }),
       /"default" is not one of the values in "enum"/,
     ],
-    [
-      'a pattern that is none',
-      withProperty({ type: 'string', pattern: '([' }),
-      /not a valid regular expression/,
-    ],
+    ['an invalid pattern', withProperty({ type: 'string', pattern: '([' }), /not a valid regular expression/],
     [
       'no description of a parameter',
       { type: 'object', properties: { b: {} } },

@@ -110,7 +110,7 @@ export class ProcessTable {
     });
   }
 
-  /** Kills what hosts left behind that were killed, and waits until it is gone. */
+  /** Kills the processes that killed hosts left behind, and waits until they are gone. */
   async endOrphans(): Promise<void> {
     await killUntilGone(undefined, isOrphan);
   }
@@ -196,10 +196,10 @@ function findTagged(): Promise<TaggedProcess[]> {
 }
 
 /** Kills the rest of a group and what left it, until nothing is left: a dying process may have forked once more. */
-async function killUntilGone(group: number | undefined, isMeant: (tag: string) => boolean): Promise<void> {
+async function killUntilGone(group: number | undefined, matches: (tag: string) => boolean): Promise<void> {
   const deadline = performance.now() + KILL_TIMEOUT_MS;
   for (let pauseMs = 1; performance.now() < deadline; pauseMs = Math.min(pauseMs * 2, 50)) {
-    const tagged = withoutDetached((await findTagged()).filter(({ value }) => isMeant(value)));
+    const tagged = withoutDetached((await findTagged()).filter(({ value }) => matches(value)));
     const grouped = group !== undefined && process.platform !== 'win32' && isGroupAlive(group);
     if (!grouped && tagged.length === 0) return;
     if (grouped) kill(-group, 'SIGKILL');

@@ -71,7 +71,7 @@ export async function readNpmFacts(wanted: NpmPackage, options: FactsOptions): P
   };
 }
 
-/** A time of a registry in milliseconds; undefined if it is none. */
+/** A time of a registry in milliseconds; undefined if it is not a valid time. */
 export function readTime(text: unknown): number | undefined {
   const time = Date.parse(String(text));
   return Number.isFinite(time) ? time : undefined;

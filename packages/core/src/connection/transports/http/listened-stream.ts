@@ -6,7 +6,7 @@ export class ListenedStream implements EventStream {
   isOpened = false;
   onOpened?: () => void;
 
-  /** The same, and each opened stream is noticed. A resumed one repeats what it missed. */
+  /** The same fetch, which also reports each opened stream. After a resumed one nothing is missed: the server repeats it. */
   observe(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const response = await fetch(url, init);
